@@ -1,9 +1,5 @@
 //===- Executor.cpp - Time of an executor per step ------------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // The cost of an executor without the model and the transport: the model here
 // does nothing. Each figure is from one run of the benchmark, in nanoseconds;

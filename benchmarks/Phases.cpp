@@ -1,9 +1,5 @@
 //===- Phases.cpp - Time of every phase per step --------------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // Runs each phase of the compiler separately, on interleaved 1F1B of the
 // library. `ns/step` is per step of the resulting list, or of the input list if

@@ -1,9 +1,5 @@
 //===- Headers.h - What nearly every source reads -------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // Headers of the standard library and of LLVM only: one of our own would
 // rebuild everything when it changes.

@@ -1,9 +1,5 @@
 //===- Model.cpp - A transformer of torch::nn modules, in stages ----------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // How the executor's calls become PyTorch's:
 //

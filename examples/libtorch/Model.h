@@ -1,9 +1,5 @@
 //===- Model.h - A transformer of torch::nn modules, in stages --*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // What an executor asks of a model (pipec/runtime/Model.h), done with PyTorch's
 // C++ library. No header of it is included here, so a program for a schedule

@@ -1,9 +1,5 @@
 //===- Mpi.h - Training with ranks as MPI processes -------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #ifndef PIPEC_EXAMPLES_LIBTORCH_MPI_H
 #define PIPEC_EXAMPLES_LIBTORCH_MPI_H

@@ -1,9 +1,5 @@
 //===- Report.h - What both programs read and print -------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #ifndef PIPEC_EXAMPLES_LIBTORCH_REPORT_H
 #define PIPEC_EXAMPLES_LIBTORCH_REPORT_H

@@ -1,9 +1,5 @@
 //===- LibtorchMpi.cpp - The generated executor, PyTorch in C++, MPI ------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 //   mpirun -n RANKS libtorch-mpi PROBLEM OUT
 //

@@ -1,9 +1,5 @@
 //===- Problem.h - The training problem of problem.py -----------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #ifndef PIPEC_EXAMPLES_EVERYWHERE_PROBLEM_H
 #define PIPEC_EXAMPLES_EVERYWHERE_PROBLEM_H

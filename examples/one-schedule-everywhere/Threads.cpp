@@ -1,9 +1,5 @@
 //===- Threads.cpp - The generated executor, ranks as threads -------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 //   threads PROBLEM OUT
 //

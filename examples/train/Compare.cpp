@@ -1,9 +1,5 @@
 //===- Compare.cpp - A pipelined run beside an unpipelined one ------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Compare.h"
 

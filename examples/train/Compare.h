@@ -1,9 +1,5 @@
 //===- Compare.h - A pipelined run beside an unpipelined one ----*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // The reference is the same network on one thread without a pipeline: every
 // micro-batch goes through all stages and back, one after the other, and then

@@ -1,9 +1,5 @@
 //===- MainMpi.cpp - Trains with any schedule, ranks as MPI processes -----===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // Compiled with the source that pipec wrote for a schedule:
 //

@@ -1,9 +1,5 @@
 //===- Model.h - The network as a model of the pipec runtime ----*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #ifndef PIPEC_EXAMPLES_TRAIN_MODEL_H
 #define PIPEC_EXAMPLES_TRAIN_MODEL_H

@@ -1,9 +1,5 @@
 //===- Mpi.cpp - Training with ranks as MPI processes ---------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Mpi.h"
 

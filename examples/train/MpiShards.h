@@ -1,9 +1,5 @@
 //===- MpiShards.h - Copies that are processes ------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #ifndef PIPEC_EXAMPLES_TRAIN_MPISHARDS_H
 #define PIPEC_EXAMPLES_TRAIN_MPISHARDS_H

@@ -1,9 +1,5 @@
 //===- Network.h - A network cut into stages --------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // A residual network that sorts the points of three spirals. Every stage holds
 // two blocks

@@ -1,9 +1,5 @@
 //===- Shards.h - Stages sharded over copies of the pipeline ----*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // Fully sharded data parallelism: several copies of the whole pipeline work on
 // different micro-batches, and the copies of a rank are a group, of which each

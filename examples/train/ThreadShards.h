@@ -1,9 +1,5 @@
 //===- ThreadShards.h - Copies that share memory ----------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #ifndef PIPEC_EXAMPLES_TRAIN_THREADSHARDS_H
 #define PIPEC_EXAMPLES_TRAIN_THREADSHARDS_H

@@ -1,12 +1,7 @@
 //===- Context.h - The memory of a program's tree ---------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_AST_CONTEXT_H
-#define PIPEC_AST_CONTEXT_H
+#pragma once
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -46,5 +41,3 @@ private:
 };
 
 } // namespace pipec::ast
-
-#endif // PIPEC_AST_CONTEXT_H

@@ -1,12 +1,7 @@
 //===- Decl.h - Schedules and files as written ------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_AST_DECL_H
-#define PIPEC_AST_DECL_H
+#pragma once
 
 #include "AST/Stmt.h"
 
@@ -233,5 +228,3 @@ struct Module {
 };
 
 } // namespace pipec::ast
-
-#endif // PIPEC_AST_DECL_H

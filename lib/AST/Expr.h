@@ -1,12 +1,7 @@
 //===- Expr.h - Expressions as written --------------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_AST_EXPR_H
-#define PIPEC_AST_EXPR_H
+#pragma once
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -152,5 +147,3 @@ struct CallExpr : ExprOf<Expr::Kind::Call> {
 };
 
 } // namespace pipec::ast
-
-#endif // PIPEC_AST_EXPR_H

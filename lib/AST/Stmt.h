@@ -1,12 +1,7 @@
 //===- Stmt.h - Statements as written ---------------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_AST_STMT_H
-#define PIPEC_AST_STMT_H
+#pragma once
 
 #include "AST/Expr.h"
 
@@ -181,5 +176,3 @@ struct FillStmt : StmtOf<Stmt::Kind::Fill> {
 };
 
 } // namespace pipec::ast
-
-#endif // PIPEC_AST_STMT_H

@@ -1,9 +1,5 @@
 //===- TreePrinter.cpp - The tree of a file as indented text --------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // One node per line, children indented by two columns, in source order:
 //

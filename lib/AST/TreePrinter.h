@@ -1,12 +1,7 @@
 //===- TreePrinter.h - The tree of a program as text ------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_AST_TREEPRINTER_H
-#define PIPEC_AST_TREEPRINTER_H
+#pragma once
 
 #include "AST/Decl.h"
 #include "Support/SourceFiles.h"
@@ -21,5 +16,3 @@ void printTree(const Module &module, const SourceFiles &files,
                llvm::raw_ostream &os);
 
 } // namespace pipec::ast
-
-#endif // PIPEC_AST_TREEPRINTER_H

@@ -1,9 +1,5 @@
 //===- Walk.h - The children of the nodes of the tree -----------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // A walk passes every node in its own class, so that a visitor is a set of
 // overloads:
@@ -15,8 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_AST_WALK_H
-#define PIPEC_AST_WALK_H
+#pragma once
 
 #include "AST/Decl.h"
 
@@ -79,5 +74,3 @@ void forEachChild(const T &node, Visitor &&visit) {
 }
 
 } // namespace pipec::ast
-
-#endif // PIPEC_AST_WALK_H

@@ -1,9 +1,5 @@
 //===- Against.cpp - A prediction against a real run ----------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // Everything measured is of one training step, the one whose time is the
 // median, so that its parts add up; only the times of single steps are medians

@@ -1,12 +1,7 @@
 //===- Against.h - A prediction against a real run --------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_CALIBRATE_AGAINST_H
-#define PIPEC_CALIBRATE_AGAINST_H
+#pragma once
 
 #include "Calibrate/Calibration.h"
 #include "Emit/Emitter.h"
@@ -89,5 +84,3 @@ private:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_CALIBRATE_AGAINST_H

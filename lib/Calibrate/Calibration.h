@@ -1,12 +1,7 @@
 //===- Calibration.h - Figures of a real run --------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_CALIBRATE_CALIBRATION_H
-#define PIPEC_CALIBRATE_CALIBRATION_H
+#pragma once
 
 #include "Calibrate/MeasuredTransfers.h"
 #include "Calibrate/Samples.h"
@@ -55,5 +50,3 @@ Calibration calibrate(const Recording &recording);
 Rational milliseconds(int64_t nanoseconds);
 
 } // namespace pipec
-
-#endif // PIPEC_CALIBRATE_CALIBRATION_H

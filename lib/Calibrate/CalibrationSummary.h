@@ -1,12 +1,7 @@
 //===- CalibrationSummary.h - The result of a calibration -------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_CALIBRATE_CALIBRATIONSUMMARY_H
-#define PIPEC_CALIBRATE_CALIBRATIONSUMMARY_H
+#pragma once
 
 #include "Calibrate/Calibration.h"
 
@@ -24,5 +19,3 @@ void writeCalibration(const Recording &recording,
                       llvm::json::OStream &json);
 
 } // namespace pipec
-
-#endif // PIPEC_CALIBRATE_CALIBRATIONSUMMARY_H

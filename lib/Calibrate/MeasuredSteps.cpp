@@ -1,9 +1,5 @@
 //===- MeasuredSteps.cpp - Compute steps and collectives of a run ---------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Calibrate/MeasuredSteps.h"
 

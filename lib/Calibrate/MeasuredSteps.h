@@ -1,12 +1,7 @@
 //===- MeasuredSteps.h - Compute steps and collectives of a run -*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_CALIBRATE_MEASUREDSTEPS_H
-#define PIPEC_CALIBRATE_MEASUREDSTEPS_H
+#pragma once
 
 #include "Calibrate/MeasuredTransfers.h"
 #include "Calibrate/Samples.h"
@@ -43,5 +38,3 @@ std::map<MeasuredSteps::Key, std::vector<int64_t>>
 measureMemory(const Recording &recording);
 
 } // namespace pipec
-
-#endif // PIPEC_CALIBRATE_MEASUREDSTEPS_H

@@ -1,9 +1,5 @@
 //===- MeasuredTransfers.h - Sends with their receives ----------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // The clocks of ranks begin at different times. No receive ends before its send
 // starts, so transfers in both directions between two machines bound how far
@@ -12,8 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_CALIBRATE_MEASUREDTRANSFERS_H
-#define PIPEC_CALIBRATE_MEASUREDTRANSFERS_H
+#pragma once
 
 #include "Calibrate/Recording.h"
 
@@ -76,5 +71,3 @@ std::map<std::pair<unsigned, unsigned>, EdgeTimes>
 measureEdges(llvm::ArrayRef<MeasuredTransfer> transfers, const Clocks &clocks);
 
 } // namespace pipec
-
-#endif // PIPEC_CALIBRATE_MEASUREDTRANSFERS_H

@@ -1,9 +1,5 @@
 //===- RankTrace.cpp - The spans that one rank recorded -------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Calibrate/RankTrace.h"
 

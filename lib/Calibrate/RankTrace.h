@@ -1,17 +1,12 @@
 //===- RankTrace.h - The spans that one rank recorded -----------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // Spans of steps, as a profiler or an executor recorded them, before anything
 // is concluded from them. Times are in nanoseconds.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_CALIBRATE_RANKTRACE_H
-#define PIPEC_CALIBRATE_RANKTRACE_H
+#pragma once
 
 #include "IR/Step.h"
 
@@ -131,5 +126,3 @@ struct RankTrace {
 };
 
 } // namespace pipec
-
-#endif // PIPEC_CALIBRATE_RANKTRACE_H

@@ -1,16 +1,11 @@
 //===- Recording.h - Training steps of all ranks ----------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // The traces of all ranks of a job, divided into training steps.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_CALIBRATE_RECORDING_H
-#define PIPEC_CALIBRATE_RECORDING_H
+#pragma once
 
 #include "Calibrate/RankTrace.h"
 #include "IR/DataFlow.h"
@@ -104,5 +99,3 @@ llvm::FailureOr<Recording> makeRecording(std::vector<RankTrace> traces,
                                          DiagEngine &diags);
 
 } // namespace pipec
-
-#endif // PIPEC_CALIBRATE_RECORDING_H

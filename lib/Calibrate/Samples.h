@@ -1,12 +1,7 @@
 //===- Samples.h - The samples of one figure --------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_CALIBRATE_SAMPLES_H
-#define PIPEC_CALIBRATE_SAMPLES_H
+#pragma once
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -53,5 +48,3 @@ struct Samples {
 int64_t quartile(llvm::ArrayRef<int64_t> sorted, unsigned numerator);
 
 } // namespace pipec
-
-#endif // PIPEC_CALIBRATE_SAMPLES_H

@@ -1,9 +1,5 @@
 //===- TraceInput.cpp - The traces that a command line names --------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Calibrate/TraceInput.h"
 

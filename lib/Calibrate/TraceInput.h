@@ -1,12 +1,7 @@
 //===- TraceInput.h - The traces that a command line names ------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_CALIBRATE_TRACEINPUT_H
-#define PIPEC_CALIBRATE_TRACEINPUT_H
+#pragma once
 
 #include "Calibrate/Recording.h"
 #include "Driver/Arguments.h"
@@ -31,5 +26,3 @@ llvm::LogicalResult checkFits(const Recording &recording,
                               const Schedule &schedule, DiagEngine &diags);
 
 } // namespace pipec
-
-#endif // PIPEC_CALIBRATE_TRACEINPUT_H

@@ -1,12 +1,7 @@
 //===- TraceReader.h - Traces of PyTorch and of executors -------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_CALIBRATE_TRACEREADER_H
-#define PIPEC_CALIBRATE_TRACEREADER_H
+#pragma once
 
 #include "Calibrate/RankTrace.h"
 #include "Support/DiagEngine.h"
@@ -41,5 +36,3 @@ llvm::LogicalResult readTrace(llvm::StringRef path,
                               DiagEngine &diags);
 
 } // namespace pipec
-
-#endif // PIPEC_CALIBRATE_TRACEREADER_H

@@ -1,9 +1,5 @@
 //===- TraceText.cpp - The text of a trace --------------------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Calibrate/TraceReader.h"
 

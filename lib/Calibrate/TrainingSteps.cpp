@@ -1,9 +1,5 @@
 //===- TrainingSteps.cpp - The training steps of one rank -----------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Calibrate/Recording.h"
 #include "Support/Diagnostics/CalibrateDiags.h"

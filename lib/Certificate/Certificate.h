@@ -1,9 +1,5 @@
 //===- Certificate.h - A proof that no schedule is faster -------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // A certificate is a text with a problem in integers, the words of a schedule,
 // and a proof that refutes a makespan (docs/Search.md describes its lines). The
@@ -12,8 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_CERTIFICATE_CERTIFICATE_H
-#define PIPEC_CERTIFICATE_CERTIFICATE_H
+#pragma once
 
 #include "IR/Schedule.h"
 #include "Support/DiagEngine.h"
@@ -118,5 +113,3 @@ llvm::LogicalResult checkProof(const Certificate &certificate,
                                DiagEngine &diags);
 
 } // namespace pipec
-
-#endif // PIPEC_CERTIFICATE_CERTIFICATE_H

@@ -1,9 +1,5 @@
 //===- CertificateProof.cpp - The proof of a certificate ------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // Every step has a window: its earliest start and its latest end in a schedule
 // of the refuted makespan. Windows are narrowed along the order of data and of

@@ -1,9 +1,5 @@
 //===- CertificateRank.cpp - The orders of one rank in a proof ------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // A table of the states of a rank, each with its earliest and its latest time:
 // times of a step that no path through the table has are outside of its window

@@ -1,9 +1,5 @@
 //===- CertificateReader.cpp - The text of a certificate ------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // Lines of words, each with its first word fixed; `//` begins a comment.
 //

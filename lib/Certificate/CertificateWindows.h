@@ -1,17 +1,12 @@
 //===- CertificateWindows.h - The windows of a proof ------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // Every step has a window: its earliest start and its latest end in a schedule
 // of the refuted makespan.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_CERTIFICATE_CERTIFICATEWINDOWS_H
-#define PIPEC_CERTIFICATE_CERTIFICATEWINDOWS_H
+#pragma once
 
 #include "Certificate/Certificate.h"
 
@@ -81,5 +76,3 @@ enum class OrdersLeft { Some, None, TooManyStates };
 OrdersLeft narrowRank(ProofWindows &windows, unsigned rank, bool withW);
 
 } // namespace pipec
-
-#endif // PIPEC_CERTIFICATE_CERTIFICATEWINDOWS_H

@@ -1,9 +1,5 @@
 //===- CheckCommand.cpp - The check command -------------------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Certificate/Certificate.h"
 #include "Command/CommandRun.h"

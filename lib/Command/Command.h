@@ -1,12 +1,7 @@
 //===- Command.h - The commands of pipec ------------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_COMMAND_COMMAND_H
-#define PIPEC_COMMAND_COMMAND_H
+#pragma once
 
 #include "Driver/Help.h"
 #include "Serve/Http.h"
@@ -57,5 +52,3 @@ const CommandInfo *findCommand(llvm::StringRef name);
 std::vector<llvm::StringRef> commandNames();
 
 } // namespace pipec
-
-#endif // PIPEC_COMMAND_COMMAND_H

@@ -1,9 +1,5 @@
 //===- CommandRun.cpp - The shared parts of all commands ------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Command/CommandRun.h"
 

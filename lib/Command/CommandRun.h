@@ -1,9 +1,5 @@
 //===- CommandRun.h - The shared parts of all commands ----------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // A command is a row of Commands.def and a function that uses a CommandRun:
 //
@@ -13,8 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_COMMAND_COMMANDRUN_H
-#define PIPEC_COMMAND_COMMANDRUN_H
+#pragma once
 
 #include "Command/Command.h"
 #include "Driver/Io.h"
@@ -102,5 +97,3 @@ llvm::LogicalResult explainAgainst(const CommandRun &run);
 unsigned terminalWidth();
 
 } // namespace pipec
-
-#endif // PIPEC_COMMAND_COMMANDRUN_H

@@ -1,9 +1,5 @@
 //===- CompileCommand.cpp - The compiler ----------------------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // The list of phases: read, parse, check, lower, verify, run passes, verify,
 // emit. A phase that reports an error ends the run.

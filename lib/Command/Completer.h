@@ -1,17 +1,12 @@
 //===- Completer.h - The completion of one word -----------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // The state that ShellCompletion.cpp (words and options) and
 // CompletionValues.cpp (values of options and parameters) share.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_COMMAND_COMPLETER_H
-#define PIPEC_COMMAND_COMPLETER_H
+#pragma once
 
 #include "AST/Context.h"
 #include "AST/Decl.h"
@@ -92,5 +87,3 @@ private:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_COMMAND_COMPLETER_H

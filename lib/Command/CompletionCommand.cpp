@@ -1,9 +1,5 @@
 //===- CompletionCommand.cpp - Scripts for completion ---------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // The scripts run `pipec completion --candidates -- WORD...`, so that a script
 // remains right when options are added.

@@ -1,9 +1,5 @@
 //===- CompletionValues.cpp - Completion of values ------------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // Values of types that are lists of words. Choices and files need nothing here.
 //

@@ -1,12 +1,7 @@
 //===- DescribeCommand.h - Listings of the library --------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_COMMAND_DESCRIBECOMMAND_H
-#define PIPEC_COMMAND_DESCRIBECOMMAND_H
+#pragma once
 
 #include "AST/Decl.h"
 #include "Driver/Library.h"
@@ -55,5 +50,3 @@ void describeSchedules(llvm::ArrayRef<const ast::ScheduleDecl *> schedules,
                        llvm::json::OStream &json);
 
 } // namespace pipec
-
-#endif // PIPEC_COMMAND_DESCRIBECOMMAND_H

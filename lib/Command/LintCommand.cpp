@@ -1,9 +1,5 @@
 //===- LintCommand.cpp - The lint command ---------------------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Command/LintedInput.h"
 #include "Lint/Corrections.h"

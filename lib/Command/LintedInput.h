@@ -1,12 +1,7 @@
 //===- LintedInput.h - One input of the lint command ------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_COMMAND_LINTEDINPUT_H
-#define PIPEC_COMMAND_LINTEDINPUT_H
+#pragma once
 
 #include "Command/CommandRun.h"
 #include "Driver/Input.h"
@@ -81,5 +76,3 @@ private:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_COMMAND_LINTEDINPUT_H

@@ -1,12 +1,7 @@
 //===- LiveOutput.h - --emit=live ----------------------------- -*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_COMMAND_LIVEOUTPUT_H
-#define PIPEC_COMMAND_LIVEOUTPUT_H
+#pragma once
 
 #include "Command/CommandRun.h"
 #include "Emit/Emitter.h"
@@ -20,5 +15,3 @@ namespace pipec {
 llvm::LogicalResult runLive(const CommandRun &run, EmitOptions emit);
 
 } // namespace pipec
-
-#endif // PIPEC_COMMAND_LIVEOUTPUT_H

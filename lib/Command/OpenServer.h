@@ -1,12 +1,7 @@
 //===- OpenServer.h - The server of serve and watch ----------- -*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_COMMAND_OPENSERVER_H
-#define PIPEC_COMMAND_OPENSERVER_H
+#pragma once
 
 #include "Command/CommandRun.h"
 
@@ -48,5 +43,3 @@ private:
 void leaveProcess(const CommandRun &run);
 
 } // namespace pipec
-
-#endif // PIPEC_COMMAND_OPENSERVER_H

@@ -1,9 +1,5 @@
 //===- ServeCommand.cpp - The serve command -------------------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Command/DescribeCommand.h"
 #include "Command/OpenServer.h"

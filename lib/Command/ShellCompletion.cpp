@@ -1,9 +1,5 @@
 //===- ShellCompletion.cpp - Completion of command lines ------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // Commands, options and their values come from the tables. Values are in
 // CompletionValues.cpp.

@@ -1,12 +1,7 @@
 //===- ShellCompletion.h - Completion of command lines ----------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_COMMAND_SHELLCOMPLETION_H
-#define PIPEC_COMMAND_SHELLCOMPLETION_H
+#pragma once
 
 #include "Driver/Library.h"
 
@@ -34,5 +29,3 @@ void printCandidates(llvm::ArrayRef<std::string> words,
 std::vector<llvm::StringRef> completionShells();
 
 } // namespace pipec
-
-#endif // PIPEC_COMMAND_SHELLCOMPLETION_H

@@ -1,9 +1,5 @@
 //===- Candidates.cpp - Schedules for one model at one size ---------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Compare/Candidates.h"
 

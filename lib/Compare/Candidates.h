@@ -1,9 +1,5 @@
 //===- Candidates.h - Schedules for one model at one size -------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // The schedules that `pipec compare` ranks. To make their figures comparable,
 // all run the same model: costs and sizes are given for one of a number of
@@ -13,8 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_COMPARE_CANDIDATES_H
-#define PIPEC_COMPARE_CANDIDATES_H
+#pragma once
 
 #include "Compare/Frameworks.h"
 #include "Driver/Figures.h"
@@ -158,5 +153,3 @@ private:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_COMPARE_CANDIDATES_H

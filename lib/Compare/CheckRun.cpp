@@ -1,9 +1,5 @@
 //===- CheckRun.cpp - The `expect` clauses at many sizes ------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Compare/CheckRun.h"
 

@@ -1,12 +1,7 @@
 //===- CheckRun.h - The `expect` clauses at many sizes ----------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_COMPARE_CHECKRUN_H
-#define PIPEC_COMPARE_CHECKRUN_H
+#pragma once
 
 #include "Driver/Grid.h"
 #include "Driver/ScheduleSource.h"
@@ -97,5 +92,3 @@ private:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_COMPARE_CHECKRUN_H

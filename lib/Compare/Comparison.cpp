@@ -1,9 +1,5 @@
 //===- Comparison.cpp - The table of pipec compare ------------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Compare/Comparison.h"
 

@@ -1,9 +1,5 @@
 //===- Comparison.h - The table of pipec compare ----------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // Candidates in order, as rows: candidates with the same figures and the same
 // order of steps are one row, as are candidates of one schedule with the same
@@ -11,8 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_COMPARE_COMPARISON_H
-#define PIPEC_COMPARE_COMPARISON_H
+#pragma once
 
 #include "Compare/FrameworkChoices.h"
 
@@ -86,5 +81,3 @@ private:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_COMPARE_COMPARISON_H

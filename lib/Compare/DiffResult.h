@@ -1,12 +1,7 @@
 //===- DiffResult.h - How two schedules differ ------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_COMPARE_DIFFRESULT_H
-#define PIPEC_COMPARE_DIFFRESULT_H
+#pragma once
 
 #include "Driver/ScheduleSource.h"
 #include "Explain/Divergence.h"
@@ -44,5 +39,3 @@ struct DiffResult {
 };
 
 } // namespace pipec
-
-#endif // PIPEC_COMPARE_DIFFRESULT_H

@@ -1,12 +1,7 @@
 //===- FrameworkChoices.h - The best schedule for each framework *- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_COMPARE_FRAMEWORKCHOICES_H
-#define PIPEC_COMPARE_FRAMEWORKCHOICES_H
+#pragma once
 
 #include "Compare/Candidates.h"
 
@@ -52,5 +47,3 @@ chooseForFrameworks(llvm::ArrayRef<Candidate> candidates,
                     DiagEngine &diags);
 
 } // namespace pipec
-
-#endif // PIPEC_COMPARE_FRAMEWORKCHOICES_H

@@ -1,9 +1,5 @@
 //===- Frameworks.h - Where a schedule runs ---------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // Whether training frameworks run a schedule: as a file that pipec writes, or
 // because it is one of their own. The rules are data, Frameworks/Frameworks.def;
@@ -11,8 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_COMPARE_FRAMEWORKS_H
-#define PIPEC_COMPARE_FRAMEWORKS_H
+#pragma once
 
 #include "Frameworks/FrameworkTargets.h"
 #include "Frameworks/TorchVersions.h"
@@ -64,5 +59,3 @@ private:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_COMPARE_FRAMEWORKS_H

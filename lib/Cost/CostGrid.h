@@ -1,9 +1,5 @@
 //===- CostGrid.h - Figures with many digits --------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // Times are integers in ticks, so the ticks of all costs of a run must fit 64
 // bits together. Sums of floating point numbers such as 1.8399999999999999 have
@@ -13,8 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_COST_COSTGRID_H
-#define PIPEC_COST_COSTGRID_H
+#pragma once
 
 #include "Cost/Figure.h"
 #include "Support/DiagEngine.h"
@@ -64,5 +59,3 @@ void warnOfRounding(const CostRounding &rounding, DiagLoc loc,
                     DiagEngine &diags);
 
 } // namespace pipec
-
-#endif // PIPEC_COST_COSTGRID_H

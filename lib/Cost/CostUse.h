@@ -1,17 +1,12 @@
 //===- CostUse.h - The costs that a schedule uses ---------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // Which kinds of compute steps are used where, and which of their costs were
 // not given and follow from the rule in Settings.h.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_COST_COSTUSE_H
-#define PIPEC_COST_COSTUSE_H
+#pragma once
 
 #include "Cost/Settings.h"
 #include "Support/DiagEngine.h"
@@ -93,5 +88,3 @@ private:
 void warnOfAssumed(const AssumedCosts &assumed, DiagLoc loc, DiagEngine &diags);
 
 } // namespace pipec
-
-#endif // PIPEC_COST_COSTUSE_H

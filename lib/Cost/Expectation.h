@@ -1,12 +1,7 @@
 //===- Expectation.h - Evaluated `expect` clauses ---------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_COST_EXPECTATION_H
-#define PIPEC_COST_EXPECTATION_H
+#pragma once
 
 #include "Support/Rational.h"
 #include "Support/SourceLoc.h"
@@ -47,5 +42,3 @@ llvm::StringRef relationName(Expectation::Relation relation);
 std::optional<Expectation::Relation> parseRelation(llvm::StringRef name);
 
 } // namespace pipec
-
-#endif // PIPEC_COST_EXPECTATION_H

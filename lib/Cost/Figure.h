@@ -1,9 +1,5 @@
 //===- Figure.h - Figures of costs and memory, by place ---------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // The cost model and the memory model are sets of figures such as `F`, `p2p`
 // and `parameters`, each an exact rational. Figures.def has one row per figure:
@@ -28,8 +24,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_COST_FIGURE_H
-#define PIPEC_COST_FIGURE_H
+#pragma once
 
 #include "Support/Rational.h"
 #include "Support/StepKind.h"
@@ -246,5 +241,3 @@ private:
 void printFigurePage(llvm::raw_ostream &os);
 
 } // namespace pipec
-
-#endif // PIPEC_COST_FIGURE_H

@@ -1,9 +1,5 @@
 //===- GivenSettings.h - Costs from outside a schedule ----------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // Costs and sizes from a profile or from options, for a schedule of any origin.
 // They apply to a stage of that schedule, to one of a number of equal parts of
@@ -12,8 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_COST_GIVENSETTINGS_H
-#define PIPEC_COST_GIVENSETTINGS_H
+#pragma once
 
 #include "Cost/LayerCosts.h"
 #include "Cost/LayerLayout.h"
@@ -127,5 +122,3 @@ llvm::LogicalResult applyMemory(ModelSettings &settings,
                                 const GivenSettings &given, DiagEngine &diags);
 
 } // namespace pipec
-
-#endif // PIPEC_COST_GIVENSETTINGS_H

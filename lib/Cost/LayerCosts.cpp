@@ -1,9 +1,5 @@
 //===- LayerCosts.cpp - Costs of stages from their layers -----------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Cost/LayerCosts.h"
 

@@ -1,9 +1,5 @@
 //===- LayerCosts.h - Costs of stages from their layers ---------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // The costs and sizes of a stage are the sums over its layers. The general
 // figures apply to a decoder layer. A kind of layer may have its own figures;
@@ -13,8 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_COST_LAYERCOSTS_H
-#define PIPEC_COST_LAYERCOSTS_H
+#pragma once
 
 #include "Cost/LayerLayout.h"
 #include "Cost/Settings.h"
@@ -59,5 +54,3 @@ std::optional<MemorySettings> sumMemory(const MemorySettings &general,
                                         llvm::ArrayRef<std::string> stages);
 
 } // namespace pipec
-
-#endif // PIPEC_COST_LAYERCOSTS_H

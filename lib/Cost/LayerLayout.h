@@ -1,9 +1,5 @@
 //===- LayerLayout.h - The layers of each stage -----------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // A layout cuts the layers of a model into stages. It is either fixed, such as
 // a layout text (LayoutText.h), or even: the same layers for any number of
@@ -11,8 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_COST_LAYERLAYOUT_H
-#define PIPEC_COST_LAYERLAYOUT_H
+#pragma once
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -118,5 +113,3 @@ megatronProblem(llvm::ArrayRef<std::string> stages, unsigned ranks);
 std::string layoutText(llvm::ArrayRef<std::string> stages);
 
 } // namespace pipec
-
-#endif // PIPEC_COST_LAYERLAYOUT_H

@@ -1,9 +1,5 @@
 //===- LayoutText.h - The text of a layout ----------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // Layouts in the notation of Megatron-LM's `--pipeline-model-parallel-layout`:
 // one letter per layer, `|` between stages, `t*4` for `tttt`, and `(tt|)*2` for
@@ -24,8 +20,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_COST_LAYOUTTEXT_H
-#define PIPEC_COST_LAYOUTTEXT_H
+#pragma once
 
 #include "Cost/LayerLayout.h"
 #include "Support/DiagEngine.h"
@@ -47,5 +42,3 @@ llvm::FailureOr<std::string> parseLayers(llvm::StringRef text,
                                          DiagEngine &diags);
 
 } // namespace pipec
-
-#endif // PIPEC_COST_LAYOUTTEXT_H

@@ -1,9 +1,5 @@
 //===- ModelParts.h - Cutting one model in different ways -------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // Costs and sizes are given per stage, so they do not apply to a schedule that
 // cuts the model into more stages. The functions here interpret them as the
@@ -15,8 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_COST_MODELPARTS_H
-#define PIPEC_COST_MODELPARTS_H
+#pragma once
 
 #include "Cost/Settings.h"
 
@@ -35,5 +30,3 @@ std::optional<MemorySettings> spreadMemory(const MemorySettings &memory,
                                            unsigned parts, unsigned stages);
 
 } // namespace pipec
-
-#endif // PIPEC_COST_MODELPARTS_H

@@ -1,9 +1,5 @@
 //===- Settings.h - Costs, memory and FSDP settings -------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // The costs, memory figures and FSDP settings of a schedule. Costs and memory
 // are sets of figures (Figure.h); the functions here apply the defaults and the
@@ -11,8 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_COST_SETTINGS_H
-#define PIPEC_COST_SETTINGS_H
+#pragma once
 
 #include "Cost/CostGrid.h"
 #include "Cost/Figure.h"
@@ -238,5 +233,3 @@ struct ModelSettings {
 };
 
 } // namespace pipec
-
-#endif // PIPEC_COST_SETTINGS_H

@@ -1,12 +1,7 @@
 //===- SettingsText.h - Costs in one line -----------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_COST_SETTINGSTEXT_H
-#define PIPEC_COST_SETTINGSTEXT_H
+#pragma once
 
 #include "Cost/CostUse.h"
 
@@ -52,5 +47,3 @@ void writeCostBasis(const ModelSettings &settings, const AssumedCosts &assumed,
                     llvm::json::OStream &json);
 
 } // namespace pipec
-
-#endif // PIPEC_COST_SETTINGSTEXT_H

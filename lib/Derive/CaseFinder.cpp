@@ -1,9 +1,5 @@
 //===- CaseFinder.cpp - Finding the cases of a figure ---------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Derive/CaseFinder.h"
 

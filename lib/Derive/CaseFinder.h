@@ -1,9 +1,5 @@
 //===- CaseFinder.h - Finding the cases of a figure -------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // Finds formulas for samples in three steps, each with the one before:
 //
@@ -18,8 +14,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_DERIVE_CASEFINDER_H
-#define PIPEC_DERIVE_CASEFINDER_H
+#pragma once
 
 #include "Derive/Formula.h"
 #include "Derive/LinearSystem.h"
@@ -104,5 +99,3 @@ private:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_DERIVE_CASEFINDER_H

@@ -1,9 +1,5 @@
 //===- CostCones.cpp - Sets of costs with one formula ---------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Derive/CostCones.h"
 

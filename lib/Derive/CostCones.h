@@ -1,12 +1,7 @@
 //===- CostCones.h - Sets of costs with one formula -------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_DERIVE_COSTCONES_H
-#define PIPEC_DERIVE_COSTCONES_H
+#pragma once
 
 #include "Support/Rational.h"
 
@@ -54,5 +49,3 @@ struct CostCone {
 llvm::ArrayRef<CostCone> allCostCones();
 
 } // namespace pipec
-
-#endif // PIPEC_DERIVE_COSTCONES_H

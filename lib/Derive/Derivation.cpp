@@ -1,9 +1,5 @@
 //===- Derivation.cpp - Closed forms of measured figures ------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Derive/Derivation.h"
 

@@ -1,12 +1,7 @@
 //===- Derivation.h - Closed forms of measured figures ----------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_DERIVE_DERIVATION_H
-#define PIPEC_DERIVE_DERIVATION_H
+#pragma once
 
 #include "Derive/CaseFinder.h"
 #include "Derive/GridFigures.h"
@@ -75,5 +70,3 @@ derive(const ScheduleSource &source, const CheckedSchedule &schedule,
        DiagEngine &diags, llvm::function_ref<void()> advance);
 
 } // namespace pipec
-
-#endif // PIPEC_DERIVE_DERIVATION_H

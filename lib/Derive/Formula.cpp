@@ -1,9 +1,5 @@
 //===- Formula.cpp - Samples of figures, and formulas for them ------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Derive/Formula.h"
 

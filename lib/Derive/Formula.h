@@ -1,9 +1,5 @@
 //===- Formula.h - Samples of figures, and formulas for them ----*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // A formula is the least or the largest of some polynomials, whose terms are
 // rational multiples of products of at most two atoms. An atom is 1, a variable
@@ -11,8 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_DERIVE_FORMULA_H
-#define PIPEC_DERIVE_FORMULA_H
+#pragma once
 
 #include "Support/Rational.h"
 
@@ -119,5 +114,3 @@ struct Formula {
 };
 
 } // namespace pipec
-
-#endif // PIPEC_DERIVE_FORMULA_H

@@ -1,9 +1,5 @@
 //===- GridFigures.cpp - The figures of a schedule at many sizes ----------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Derive/GridFigures.h"
 

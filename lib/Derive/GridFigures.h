@@ -1,12 +1,7 @@
 //===- GridFigures.h - The figures of a schedule at many sizes --*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_DERIVE_GRIDFIGURES_H
-#define PIPEC_DERIVE_GRIDFIGURES_H
+#pragma once
 
 #include "Derive/CostCones.h"
 #include "Driver/Grid.h"
@@ -93,5 +88,3 @@ private:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_DERIVE_GRIDFIGURES_H

@@ -1,12 +1,7 @@
 //===- LinearSystem.h - Exact linear systems --------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_DERIVE_LINEARSYSTEM_H
-#define PIPEC_DERIVE_LINEARSYSTEM_H
+#pragma once
 
 #include "Support/Rational.h"
 
@@ -76,5 +71,3 @@ private:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_DERIVE_LINEARSYSTEM_H

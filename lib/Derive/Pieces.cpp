@@ -1,9 +1,5 @@
 //===- Pieces.cpp - Fitting polynomials to half-spaces --------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Derive/CaseFinder.h"
 

@@ -1,12 +1,7 @@
 //===- Arguments.h - Parsed command lines -----------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_DRIVER_ARGUMENTS_H
-#define PIPEC_DRIVER_ARGUMENTS_H
+#pragma once
 
 #include "Driver/Options.h"
 #include "Support/DiagEngine.h"
@@ -99,5 +94,3 @@ private:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_DRIVER_ARGUMENTS_H

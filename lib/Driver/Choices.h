@@ -1,12 +1,7 @@
 //===- Choices.h - The values that options take -----------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_DRIVER_CHOICES_H
-#define PIPEC_DRIVER_CHOICES_H
+#pragma once
 
 #include "Support/DiagEngine.h"
 
@@ -54,5 +49,3 @@ InFlightDiagnostic reportUnknownChoice(DiagEngine &diags, llvm::StringRef noun,
                                        llvm::ArrayRef<llvm::StringRef> choices);
 
 } // namespace pipec
-
-#endif // PIPEC_DRIVER_CHOICES_H

@@ -1,9 +1,5 @@
 //===- ExplainKind.cpp - The kinds of diagnostics explained ---------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // The text comes from the pages in share/pipec/Diagnostics, which the build
 // makes from the examples of diagnostics. Without pages, or for a kind that

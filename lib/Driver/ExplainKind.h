@@ -1,12 +1,7 @@
 //===- ExplainKind.h - The kinds of diagnostics explained -------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_DRIVER_EXPLAINKIND_H
-#define PIPEC_DRIVER_EXPLAINKIND_H
+#pragma once
 
 #include "Driver/Io.h"
 
@@ -25,5 +20,3 @@ llvm::LogicalResult printExplanation(const Arguments &args,
                                      DiagSession &session);
 
 } // namespace pipec
-
-#endif // PIPEC_DRIVER_EXPLAINKIND_H

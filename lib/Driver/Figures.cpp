@@ -1,9 +1,5 @@
 //===- Figures.cpp - Figures that two commands compare --------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Driver/Figures.h"
 

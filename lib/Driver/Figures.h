@@ -1,12 +1,7 @@
 //===- Figures.h - Figures that two commands compare ------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_DRIVER_FIGURES_H
-#define PIPEC_DRIVER_FIGURES_H
+#pragma once
 
 #include "Driver/Grid.h"
 #include "Explain/Report.h"
@@ -44,5 +39,3 @@ std::optional<Rational> excess(Rational value, Rational base);
 std::string rateText(Rational rate);
 
 } // namespace pipec
-
-#endif // PIPEC_DRIVER_FIGURES_H

@@ -1,9 +1,5 @@
 //===- Grid.h - The sizes on a command line ---------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // A size is a value of a parameter, given by role or name. The forms
 //
@@ -16,8 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_DRIVER_GRID_H
-#define PIPEC_DRIVER_GRID_H
+#pragma once
 
 #include "AST/Decl.h"
 #include "Cost/Settings.h"
@@ -125,5 +120,3 @@ private:
 std::string paramText(const ParamValues &values);
 
 } // namespace pipec
-
-#endif // PIPEC_DRIVER_GRID_H

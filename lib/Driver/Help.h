@@ -1,12 +1,7 @@
 //===- Help.h - The text of --help ------------------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_DRIVER_HELP_H
-#define PIPEC_DRIVER_HELP_H
+#pragma once
 
 #include "Driver/Options.h"
 
@@ -67,5 +62,3 @@ void fillPage(llvm::StringRef text, llvm::ArrayRef<PagePart> parts,
               llvm::raw_ostream &os);
 
 } // namespace pipec
-
-#endif // PIPEC_DRIVER_HELP_H

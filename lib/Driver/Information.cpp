@@ -1,9 +1,5 @@
 //===- Information.cpp - Options that print a text ------------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Driver/Information.h"
 

@@ -1,12 +1,7 @@
 //===- Information.h - Options that print a text ----------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_DRIVER_INFORMATION_H
-#define PIPEC_DRIVER_INFORMATION_H
+#pragma once
 
 #include "Driver/Arguments.h"
 #include "Driver/Io.h"
@@ -39,5 +34,3 @@ printInformation(const Arguments &args, llvm::raw_ostream &out,
                  llvm::ArrayRef<InformationOption> further);
 
 } // namespace pipec
-
-#endif // PIPEC_DRIVER_INFORMATION_H

@@ -1,12 +1,7 @@
 //===- Input.h - The input schedule of a command ----------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_DRIVER_INPUT_H
-#define PIPEC_DRIVER_INPUT_H
+#pragma once
 
 #include "Driver/Grid.h"
 #include "Driver/Io.h"
@@ -116,5 +111,3 @@ struct InputRequest {
 };
 
 } // namespace pipec
-
-#endif // PIPEC_DRIVER_INPUT_H

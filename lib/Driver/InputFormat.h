@@ -1,12 +1,7 @@
 //===- InputFormat.h - The input formats ------------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_DRIVER_INPUTFORMAT_H
-#define PIPEC_DRIVER_INPUTFORMAT_H
+#pragma once
 
 #include "Driver/Arguments.h"
 #include "IR/GraphBuilder.h"
@@ -83,5 +78,3 @@ llvm::FailureOr<Schedule> readStepInput(InputKind kind, llvm::StringRef path,
                                         DiagEngine &diags);
 
 } // namespace pipec
-
-#endif // PIPEC_DRIVER_INPUTFORMAT_H

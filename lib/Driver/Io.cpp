@@ -1,9 +1,5 @@
 //===- Io.cpp - Input, output and diagnostics of a program ----------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Driver/Io.h"
 

@@ -1,9 +1,5 @@
 //===- Io.h - Input, output and diagnostics of a program --------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // The common frame of the programs: set up diagnostics as specified by the
 // command line, open the input, and write an output file that only exists if
@@ -11,8 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_DRIVER_IO_H
-#define PIPEC_DRIVER_IO_H
+#pragma once
 
 #include "Driver/Arguments.h"
 #include "Support/DiagEngine.h"
@@ -154,5 +149,3 @@ llvm::LogicalResult writeOutput(
     llvm::function_ref<llvm::LogicalResult(llvm::raw_ostream &)> writer);
 
 } // namespace pipec
-
-#endif // PIPEC_DRIVER_IO_H

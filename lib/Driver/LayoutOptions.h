@@ -1,12 +1,7 @@
 //===- LayoutOptions.h - The options about layers ---------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_DRIVER_LAYOUTOPTIONS_H
-#define PIPEC_DRIVER_LAYOUTOPTIONS_H
+#pragma once
 
 #include "Cost/LayerLayout.h"
 #include "Driver/Arguments.h"
@@ -31,5 +26,3 @@ readLayout(const Arguments &args, const std::optional<LayerLayout> &ofProfile,
            DiagEngine &diags);
 
 } // namespace pipec
-
-#endif // PIPEC_DRIVER_LAYOUTOPTIONS_H

@@ -1,12 +1,7 @@
 //===- Library.h - Finding programs -----------------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_DRIVER_LIBRARY_H
-#define PIPEC_DRIVER_LIBRARY_H
+#pragma once
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -67,5 +62,3 @@ private:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_DRIVER_LIBRARY_H

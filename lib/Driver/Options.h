@@ -1,17 +1,12 @@
 //===- Options.h - The table of command line options ------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // Driver/Options.def as data, for parsing and completing command lines and for
 // printing --help, docs/CommandLine.md and the manual page.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_DRIVER_OPTIONS_H
-#define PIPEC_DRIVER_OPTIONS_H
+#pragma once
 
 #include "Driver/Choices.h"
 #include "Driver/ValueType.h"
@@ -168,5 +163,3 @@ struct OptionMatch {
 OptionMatch matchOption(llvm::StringRef argument, optgroup::Set groups);
 
 } // namespace pipec
-
-#endif // PIPEC_DRIVER_OPTIONS_H

@@ -1,9 +1,5 @@
 //===- OutputFile.cpp - Writing output files atomically -------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // `llvm::writeToOutput` and `sys::fs::TempFile` are unsuitable: they replace
 // every `%` of the path, including those of its folders, and replace links and

@@ -1,12 +1,7 @@
 //===- OutputFile.h - Writing output files atomically -----------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_DRIVER_OUTPUTFILE_H
-#define PIPEC_DRIVER_OUTPUTFILE_H
+#pragma once
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/FileSystem.h"
@@ -64,5 +59,3 @@ private:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_DRIVER_OUTPUTFILE_H

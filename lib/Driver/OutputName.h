@@ -1,9 +1,5 @@
 //===- OutputName.h - Formats by the output file name -----------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // In every command, the extension of the file given by -o determines the
 // format, ignoring case; an option that contradicts it is an error. Other
@@ -11,8 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_DRIVER_OUTPUTNAME_H
-#define PIPEC_DRIVER_OUTPUTNAME_H
+#pragma once
 
 #include "Driver/Arguments.h"
 #include "Emit/Emitter.h"
@@ -42,5 +37,3 @@ llvm::LogicalResult checkOutputName(const Arguments &args,
 bool isPythonPicture(llvm::StringRef kind);
 
 } // namespace pipec
-
-#endif // PIPEC_DRIVER_OUTPUTNAME_H

@@ -1,12 +1,7 @@
 //===- PassFlags.h - Passes on the command line -----------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_DRIVER_PASSFLAGS_H
-#define PIPEC_DRIVER_PASSFLAGS_H
+#pragma once
 
 #include "Driver/Io.h"
 #include "Driver/VerifySettings.h"
@@ -53,5 +48,3 @@ void printPassNames(llvm::raw_ostream &os);
 void printPassHelp(llvm::raw_ostream &os);
 
 } // namespace pipec
-
-#endif // PIPEC_DRIVER_PASSFLAGS_H

@@ -1,9 +1,5 @@
 //===- Program.cpp - Loading programs with their imports ------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Driver/Program.h"
 

@@ -1,12 +1,7 @@
 //===- Program.h - Loading programs with their imports ----------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_DRIVER_PROGRAM_H
-#define PIPEC_DRIVER_PROGRAM_H
+#pragma once
 
 #include "AST/Context.h"
 #include "AST/Decl.h"
@@ -60,5 +55,3 @@ private:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_DRIVER_PROGRAM_H

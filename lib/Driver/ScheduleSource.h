@@ -1,12 +1,7 @@
 //===- ScheduleSource.h - One input, schedules of any size ------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_DRIVER_SCHEDULESOURCE_H
-#define PIPEC_DRIVER_SCHEDULESOURCE_H
+#pragma once
 
 #include "Driver/InputFormat.h"
 #include "Driver/Io.h"
@@ -123,5 +118,3 @@ private:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_DRIVER_SCHEDULESOURCE_H

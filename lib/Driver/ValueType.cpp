@@ -1,9 +1,5 @@
 //===- ValueType.cpp - The types of values of options ---------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Driver/ValueType.h"
 

@@ -1,12 +1,7 @@
 //===- ValueType.h - The types of values of options -------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_DRIVER_VALUETYPE_H
-#define PIPEC_DRIVER_VALUETYPE_H
+#pragma once
 
 #include "Driver/Choices.h"
 #include "Emit/Emitter.h"
@@ -128,5 +123,3 @@ std::optional<uint64_t> parseGoal(llvm::StringRef text);
 std::optional<StageGraph::Edge> parseEdge(llvm::StringRef text);
 
 } // namespace pipec
-
-#endif // PIPEC_DRIVER_VALUETYPE_H

@@ -1,9 +1,5 @@
 //===- VerifySettings.cpp - The levels that --verify names ----------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Driver/VerifySettings.h"
 

@@ -1,12 +1,7 @@
 //===- VerifySettings.h - The levels of --verify ----------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_DRIVER_VERIFYSETTINGS_H
-#define PIPEC_DRIVER_VERIFYSETTINGS_H
+#pragma once
 
 #include "Verify/Verifier.h"
 
@@ -42,5 +37,3 @@ struct VerifySettings {
 };
 
 } // namespace pipec
-
-#endif // PIPEC_DRIVER_VERIFYSETTINGS_H

@@ -1,9 +1,5 @@
 //===- Warnings.cpp - Options about warnings ------------------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 //   -WNAME -Wno-NAME -Werror=NAME -Wno-error=NAME --grade=NAME=GRADE
 //   -Wall -Wno-all -Werror -Wno-error

@@ -1,12 +1,7 @@
 //===- Warnings.h - Options about warnings ----------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_DRIVER_WARNINGS_H
-#define PIPEC_DRIVER_WARNINGS_H
+#pragma once
 
 #include "Driver/Arguments.h"
 
@@ -24,5 +19,3 @@ std::vector<llvm::StringRef> gradeNames();
 llvm::LogicalResult applyWarnings(const Arguments &args, DiagEngine &diags);
 
 } // namespace pipec
-
-#endif // PIPEC_DRIVER_WARNINGS_H

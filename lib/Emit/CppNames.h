@@ -1,12 +1,7 @@
 //===- CppNames.h - Names that a C++ source can have ------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_EMIT_CPPNAMES_H
-#define PIPEC_EMIT_CPPNAMES_H
+#pragma once
 
 #include "llvm/ADT/StringRef.h"
 
@@ -41,5 +36,3 @@ std::string cppComment(llvm::StringRef text);
 std::string cppLiteral(llvm::StringRef text);
 
 } // namespace pipec
-
-#endif // PIPEC_EMIT_CPPNAMES_H

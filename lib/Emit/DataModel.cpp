@@ -1,9 +1,5 @@
 //===- DataModel.cpp - A schedule as data for templates -------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Emit/DataModel.h"
 

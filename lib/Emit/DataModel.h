@@ -1,9 +1,5 @@
 //===- DataModel.h - A schedule as data for templates -----------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // The data model of docs/DataModel.md: the objects and fields of DataModel.def,
 // computed from a schedule on demand. Only the loops of the ranks, once
@@ -11,8 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_EMIT_DATAMODEL_H
-#define PIPEC_EMIT_DATAMODEL_H
+#pragma once
 
 #include "Emit/FamilyBody.h"
 #include "Emit/SourceLines.h"
@@ -123,5 +118,3 @@ private:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_EMIT_DATAMODEL_H

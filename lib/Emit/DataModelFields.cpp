@@ -1,9 +1,5 @@
 //===- DataModelFields.cpp - The fields of the data model -----------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // Each row of DataModel.def contains an expression for its value. Within it,
 // `it` is one of the views below, made from the node of the object.

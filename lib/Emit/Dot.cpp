@@ -1,9 +1,5 @@
 //===- Dot.cpp - --emit=dot: steps that wait for each other ---------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 //   digraph waits {
 //     label="crossing: deadlock under one in-order stream per rank";

@@ -1,12 +1,7 @@
 //===- Emitter.h - The interface of all output formats ----------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_EMIT_EMITTER_H
-#define PIPEC_EMIT_EMITTER_H
+#pragma once
 
 #include "IR/Schedule.h"
 #include "Support/DiagEngine.h"
@@ -138,5 +133,3 @@ llvm::ArrayRef<FrameworkEmitter> frameworkEmitters();
 const EmitterInfo *findEmitter(llvm::StringRef name);
 
 } // namespace pipec
-
-#endif // PIPEC_EMIT_EMITTER_H

@@ -1,9 +1,5 @@
 //===- Executors.cpp - Executors and other text from templates ------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // Writes one source for one schedule. All of its text is in templates, and
 // their data is the data model (DataModel.h):

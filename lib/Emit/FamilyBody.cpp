@@ -1,9 +1,5 @@
 //===- FamilyBody.cpp - The steps that the ranks of a family run ----------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Emit/FamilyBody.h"
 

@@ -1,17 +1,12 @@
 //===- FamilyBody.h - The steps that the ranks of a family run --*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // The tree of a family as one list with the information that its code needs:
 // the numbers of the family in each node, and where a line or a phase begins.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_EMIT_FAMILYBODY_H
-#define PIPEC_EMIT_FAMILYBODY_H
+#pragma once
 
 #include "Emit/RankFamily.h"
 
@@ -63,5 +58,3 @@ struct FamilyBody {
 FamilyBody makeFamilyBody(const LoopTree &tree, LineOf lineOf);
 
 } // namespace pipec
-
-#endif // PIPEC_EMIT_FAMILYBODY_H

@@ -1,9 +1,5 @@
 //===- Html.cpp - --emit=html: a page to look into a schedule -------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // One self-contained file: templates/page.html with its style and script, and
 // one block of JSON (PageData.h) per schedule, a second one for comparison with

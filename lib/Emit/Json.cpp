@@ -1,9 +1,5 @@
 //===- Json.cpp - --emit=json: the data model -----------------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // Objects that may be numerous (steps, rows) are on one line each.
 //

@@ -1,12 +1,7 @@
 //===- JsonObject.h - JSON of many small objects ----------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_EMIT_JSONOBJECT_H
-#define PIPEC_EMIT_JSONOBJECT_H
+#pragma once
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringRef.h"
@@ -85,5 +80,3 @@ private:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_EMIT_JSONOBJECT_H

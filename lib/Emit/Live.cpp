@@ -1,9 +1,5 @@
 //===- Live.cpp - --emit=live: what the live page shows -------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // The member `result` of the output: the figures of --emit=report and the
 // blocks of JSON of --emit=html. The command adds the parameters of the program

@@ -1,9 +1,5 @@
 //===- LoopTree.cpp - Repetitions in a list of steps ----------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // One level of folding processes a list of items from left to right: first the
 // groups of the list, then the groups and loops of the previous level. Every

@@ -1,9 +1,5 @@
 //===- LoopTree.h - Repetitions in a list of steps --------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // A loop is a body of steps that occurs at least twice in a row, where kind,
 // stage, place in a group and phase are equal in every iteration and all
@@ -16,8 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_EMIT_LOOPTREE_H
-#define PIPEC_EMIT_LOOPTREE_H
+#pragma once
 
 #include "IR/DataFlow.h"
 
@@ -81,5 +76,3 @@ StepList stepsToWrite(llvm::ArrayRef<Step> list);
 LoopTree findLoops(llvm::ArrayRef<Step> list);
 
 } // namespace pipec
-
-#endif // PIPEC_EMIT_LOOPTREE_H

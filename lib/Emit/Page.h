@@ -1,12 +1,7 @@
 //===- Page.h - Parts of the interactive page ----------------- -*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_EMIT_PAGE_H
-#define PIPEC_EMIT_PAGE_H
+#pragma once
 
 #include "Emit/Picture.h"
 
@@ -22,5 +17,3 @@ pagePictures(const Schedule &schedule, const EmitOptions &options,
 llvm::LogicalResult writeEmptyPage(llvm::raw_ostream &os, DiagEngine &diags);
 
 } // namespace pipec
-
-#endif // PIPEC_EMIT_PAGE_H

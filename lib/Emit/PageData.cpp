@@ -1,9 +1,5 @@
 //===- PageData.cpp - The data of --emit=html -----------------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Emit/PageData.h"
 

@@ -1,12 +1,7 @@
 //===- PageData.h - The data of --emit=html ---------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_EMIT_PAGEDATA_H
-#define PIPEC_EMIT_PAGEDATA_H
+#pragma once
 
 #include "Emit/JsonObject.h"
 #include "Emit/PictureFacts.h"
@@ -66,5 +61,3 @@ private:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_EMIT_PAGEDATA_H

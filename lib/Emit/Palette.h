@@ -1,9 +1,5 @@
 //===- Palette.h - The colours of steps -------------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // Blue, orange, green and yellow, the hues of Okabe and Ito ("Color Universal
 // Design", 2008), which are distinguishable with all forms of color vision.
@@ -16,8 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_EMIT_PALETTE_H
-#define PIPEC_EMIT_PALETTE_H
+#pragma once
 
 #include "IR/Step.h"
 
@@ -60,5 +55,3 @@ Color textColor(Scheme scheme, StepKind kind);
 Color idleColor(Scheme scheme);
 
 } // namespace pipec
-
-#endif // PIPEC_EMIT_PALETTE_H

@@ -1,9 +1,5 @@
 //===- Picture.cpp - A run of a schedule, ready to be drawn ---------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Emit/Picture.h"
 

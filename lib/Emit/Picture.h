@@ -1,9 +1,5 @@
 //===- Picture.h - A run of a schedule, ready to be drawn -------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // Shared parts of all pictures: the run of the schedule under its costs, the
 // part that is shown, the names of its chunks and the texts around it. Each
@@ -11,8 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_EMIT_PICTURE_H
-#define PIPEC_EMIT_PICTURE_H
+#pragma once
 
 #include "Emit/Emitter.h"
 #include "IR/DataFlow.h"
@@ -202,5 +197,3 @@ private:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_EMIT_PICTURE_H

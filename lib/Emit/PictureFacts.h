@@ -1,12 +1,7 @@
 //===- PictureFacts.h - The figures around a picture ------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_EMIT_PICTUREFACTS_H
-#define PIPEC_EMIT_PICTUREFACTS_H
+#pragma once
 
 #include "Emit/Picture.h"
 
@@ -61,5 +56,3 @@ private:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_EMIT_PICTUREFACTS_H

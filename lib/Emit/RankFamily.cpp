@@ -1,9 +1,5 @@
 //===- RankFamily.cpp - Ranks that run the same code ----------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // The shape of a tree, without its numbers, is written as a string of values;
 // ranks with equal strings form a family. The n-th numbers of all its trees are

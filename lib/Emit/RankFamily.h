@@ -1,9 +1,5 @@
 //===- RankFamily.h - Ranks that run the same code --------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // The loop trees of many ranks are equal except for their numbers: stages,
 // micro-batches and iterations. Such ranks are a family and share one function;
@@ -12,8 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_EMIT_RANKFAMILY_H
-#define PIPEC_EMIT_RANKFAMILY_H
+#pragma once
 
 #include "Emit/LoopTree.h"
 
@@ -74,5 +69,3 @@ std::vector<RankFamily> findFamilies(llvm::ArrayRef<LoopTree> trees,
                                      llvm::function_ref<unsigned(Step)> lineOf);
 
 } // namespace pipec
-
-#endif // PIPEC_EMIT_RANKFAMILY_H

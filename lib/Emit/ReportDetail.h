@@ -1,12 +1,7 @@
 //===- ReportDetail.h - The two forms of reports ----------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_EMIT_REPORTDETAIL_H
-#define PIPEC_EMIT_REPORTDETAIL_H
+#pragma once
 
 #include "Explain/Report.h"
 
@@ -26,5 +21,3 @@ void writeReport(
     llvm::function_ref<void()> more = [] {});
 
 } // namespace pipec
-
-#endif // PIPEC_EMIT_REPORTDETAIL_H

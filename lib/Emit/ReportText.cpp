@@ -1,9 +1,5 @@
 //===- ReportText.cpp - Reports as text -----------------------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // Numbers are decimals: all digits if the expansion terminates, otherwise
 // rounded, with a preceding `~`. Empty columns are omitted, as are the middle

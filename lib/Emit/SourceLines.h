@@ -1,12 +1,7 @@
 //===- SourceLines.h - The source lines of steps ----------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_EMIT_SOURCELINES_H
-#define PIPEC_EMIT_SOURCELINES_H
+#pragma once
 
 #include "IR/Schedule.h"
 #include "Support/SourceFiles.h"
@@ -54,5 +49,3 @@ private:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_EMIT_SOURCELINES_H

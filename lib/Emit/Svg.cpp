@@ -1,9 +1,5 @@
 //===- Svg.cpp - --emit=svg: a picture of a schedule in time --------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 //   title, sizes and parameters, figures
 //   legend

@@ -1,9 +1,5 @@
 //===- SvgLayout.cpp - The layout of the SVG timeline ---------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Emit/SvgLayout.h"
 

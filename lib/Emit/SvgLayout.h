@@ -1,12 +1,7 @@
 //===- SvgLayout.h - The layout of the SVG timeline -------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_EMIT_SVGLAYOUT_H
-#define PIPEC_EMIT_SVGLAYOUT_H
+#pragma once
 
 #include "Emit/Palette.h"
 #include "Emit/PictureFacts.h"
@@ -143,5 +138,3 @@ private:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_EMIT_SVGLAYOUT_H

@@ -1,9 +1,5 @@
 //===- SvgMemory.cpp - The memory of ranks in the SVG timeline ------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Emit/SvgWriter.h"
 

@@ -1,12 +1,7 @@
 //===- SvgWriter.h - Writing the SVG timeline -------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_EMIT_SVGWRITER_H
-#define PIPEC_EMIT_SVGWRITER_H
+#pragma once
 
 #include "Emit/SvgLayout.h"
 
@@ -62,5 +57,3 @@ private:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_EMIT_SVGWRITER_H

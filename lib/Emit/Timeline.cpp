@@ -1,9 +1,5 @@
 //===- Timeline.cpp - --emit=timeline: ranks and time on a terminal -------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // Without costs, each step fills one slot, as in the figures of papers; costs,
 // or a communication model, change this to an axis of time. Both forms use the

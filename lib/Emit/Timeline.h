@@ -1,12 +1,7 @@
 //===- Timeline.h - The two forms of the timeline ---------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_EMIT_TIMELINE_H
-#define PIPEC_EMIT_TIMELINE_H
+#pragma once
 
 #include "Emit/Picture.h"
 
@@ -46,5 +41,3 @@ inline constexpr llvm::StringLiteral plainColor = "\033[0m";
 void printNotDrawn(llvm::raw_ostream &os, const Schedule &schedule);
 
 } // namespace pipec
-
-#endif // PIPEC_EMIT_TIMELINE_H

@@ -1,9 +1,5 @@
 //===- TimelineTimes.cpp - Ranks and time on a terminal -------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 //   one_f_one_b: 2 ranks, 2 stages, 3 micro-batches, makespan 12
 //

@@ -1,9 +1,5 @@
 //===- Times.cpp - --emit=times: when every step runs, as JSON ------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 //   {
 //    "name": "gpipe",

@@ -1,9 +1,5 @@
 //===- Trace.cpp - --emit=trace: Chrome's JSON, for Perfetto --------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // The "JSON Object Format" of Google's document "Trace Event Format", in the
 // subset that Perfetto's importer supports. Every rank is a process with a

@@ -1,9 +1,5 @@
 //===- Causes.cpp - The causes of start times -----------------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // The cause of a step is found by checking everything that it may have waited
 // for, in a fixed order, and taking the first that ended at the start of the

@@ -1,9 +1,5 @@
 //===- Causes.h - The causes of start times ---------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // In a simulation, every event happens at the latest time of the events it
 // waits for. So each step has a cause: a step whose end (or start) is its own
@@ -18,8 +14,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_EXPLAIN_CAUSES_H
-#define PIPEC_EXPLAIN_CAUSES_H
+#pragma once
 
 #include "IR/TiedMeetings.h"
 #include "Simulation/ResultTimes.h"
@@ -137,5 +132,3 @@ PathSteps causeChain(const Causes &causes, uint32_t step, int64_t since,
 PathSteps criticalPath(const Causes &causes);
 
 } // namespace pipec
-
-#endif // PIPEC_EXPLAIN_CAUSES_H

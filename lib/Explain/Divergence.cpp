@@ -1,9 +1,5 @@
 //===- Divergence.cpp - Finding where two schedules diverge ---------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Explain/Divergence.h"
 

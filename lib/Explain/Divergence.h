@@ -1,12 +1,7 @@
 //===- Divergence.h - Finding where two schedules diverge -------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_EXPLAIN_DIVERGENCE_H
-#define PIPEC_EXPLAIN_DIVERGENCE_H
+#pragma once
 
 #include "IR/Schedule.h"
 
@@ -37,5 +32,3 @@ std::vector<std::optional<Divergence>> findDivergence(const Schedule &first,
                                                       CompareSteps which);
 
 } // namespace pipec
-
-#endif // PIPEC_EXPLAIN_DIVERGENCE_H

@@ -1,9 +1,5 @@
 //===- Explainer.h - Explaining why a rank waits ----------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // Explains the state of a rank at a given time, or when a step runs, and why
 // not earlier: a line with the answer, a note with the source position for each
@@ -11,8 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_EXPLAIN_EXPLAINER_H
-#define PIPEC_EXPLAIN_EXPLAINER_H
+#pragma once
 
 #include "Explain/Causes.h"
 #include "Explain/IdleGaps.h"
@@ -77,5 +72,3 @@ private:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_EXPLAIN_EXPLAINER_H

@@ -1,9 +1,5 @@
 //===- IdleGaps.cpp - Idle gaps of ranks and their causes -----------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Explain/IdleGaps.h"
 

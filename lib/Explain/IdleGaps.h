@@ -1,12 +1,7 @@
 //===- IdleGaps.h - Idle gaps of ranks and their causes ---------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_EXPLAIN_IDLEGAPS_H
-#define PIPEC_EXPLAIN_IDLEGAPS_H
+#pragma once
 
 #include "Explain/Causes.h"
 #include "Simulation/Memory.h"
@@ -113,5 +108,3 @@ void findReadyStep(IdleGap &gap, const Causes &causes,
 void explainGap(IdleGap &gap, const Causes &causes, const MemoryModel &memory);
 
 } // namespace pipec
-
-#endif // PIPEC_EXPLAIN_IDLEGAPS_H

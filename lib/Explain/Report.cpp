@@ -1,9 +1,5 @@
 //===- Report.cpp - The figures of a run ----------------------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Explain/Report.h"
 

@@ -1,17 +1,12 @@
 //===- Report.h - The figures of a run --------------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // All figures of one run of a schedule as plain data: those for comparing
 // schedules, and those that show where to improve one. docs/Report.md explains
 // every figure. Nothing here is text.
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_EXPLAIN_REPORT_H
-#define PIPEC_EXPLAIN_REPORT_H
+#pragma once
 
 #include "Explain/Causes.h"
 #include "Explain/IdleGaps.h"
@@ -170,5 +165,3 @@ llvm::FailureOr<Report> makeReport(const Schedule &schedule,
                                    DiagEngine &diags);
 
 } // namespace pipec
-
-#endif // PIPEC_EXPLAIN_REPORT_H

@@ -1,12 +1,7 @@
 //===- Doc.h - Text with optional line breaks -------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_FORMAT_DOC_H
-#define PIPEC_FORMAT_DOC_H
+#pragma once
 
 #include "AST/Expr.h"
 #include "Format/FormatLines.h"
@@ -109,5 +104,3 @@ private:
 };
 
 } // namespace pipec::ast
-
-#endif // PIPEC_FORMAT_DOC_H

@@ -1,9 +1,5 @@
 //===- Docs.cpp - The documents of statements -----------------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "AST/Walk.h"
 #include "Format/FormatterDetail.h"

@@ -1,9 +1,5 @@
 //===- FormatItem.cpp - Parts of a schedule in canonical form -------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Format/FormatterDetail.h"
 

@@ -1,9 +1,5 @@
 //===- FormatLines.cpp - Lines of a formatted program ---------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // The alignment of heads and comments depends only on the lines, so formatting
 // is idempotent.

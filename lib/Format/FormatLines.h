@@ -1,12 +1,7 @@
 //===- FormatLines.h - Lines of a formatted program -------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_FORMAT_FORMATLINES_H
-#define PIPEC_FORMAT_FORMATLINES_H
+#pragma once
 
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
@@ -47,5 +42,3 @@ struct FormatLine {
 void printLines(std::vector<FormatLine> lines, llvm::raw_ostream &os);
 
 } // namespace pipec::ast
-
-#endif // PIPEC_FORMAT_FORMATLINES_H

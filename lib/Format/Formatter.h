@@ -1,12 +1,7 @@
 //===- Formatter.h - Programs in canonical form -----------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_FORMAT_FORMATTER_H
-#define PIPEC_FORMAT_FORMATTER_H
+#pragma once
 
 #include "AST/Decl.h"
 
@@ -20,5 +15,3 @@ namespace pipec::ast {
 void printCanonical(const Module &module, llvm::raw_ostream &os);
 
 } // namespace pipec::ast
-
-#endif // PIPEC_FORMAT_FORMATTER_H

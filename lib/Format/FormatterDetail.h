@@ -1,9 +1,5 @@
 //===- FormatterDetail.h - The formatter ------------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // The formatter walks over the tree in source order and appends lines. Three
 // things are taken from the text instead of the tree:
@@ -26,8 +22,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_FORMAT_FORMATTERDETAIL_H
-#define PIPEC_FORMAT_FORMATTERDETAIL_H
+#pragma once
 
 #include "AST/Decl.h"
 #include "Format/Doc.h"
@@ -136,5 +131,3 @@ private:
 };
 
 } // namespace pipec::ast
-
-#endif // PIPEC_FORMAT_FORMATTERDETAIL_H

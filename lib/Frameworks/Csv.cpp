@@ -1,9 +1,5 @@
 //===- Csv.cpp - --emit=csv: PyTorch's schedule CSV -----------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // The two formats of torch.distributed.pipelining: `compute_only` contains
 // computes, pairs and empty cells; `compute_comms` also contains transfers and

@@ -1,9 +1,5 @@
 //===- DeepSpeed.cpp - --emit=deepspeed: its instructions -----------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // The instructions that DeepSpeed's PipelineEngine executes, as JSON;
 // pipec.deepspeed.use loads the file (docs/DeepSpeed.md). There is one stage

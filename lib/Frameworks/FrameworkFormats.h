@@ -1,9 +1,5 @@
 //===- FrameworkFormats.h - Files that frameworks read ----------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // The output formats that other systems read. They depend on the schedule
 // alone; each is a row of Emit/Emitters.def. The comment of the file that
@@ -11,8 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_FRAMEWORKS_FRAMEWORKFORMATS_H
-#define PIPEC_FRAMEWORKS_FRAMEWORKFORMATS_H
+#pragma once
 
 #include "Frameworks/TargetRules.h"
 #include "IR/Schedule.h"
@@ -85,5 +80,3 @@ DiagLoc placeOfLayer(const Schedule &schedule, unsigned stage, size_t layer);
 llvm::StringRef overlapName(Step first, Step second);
 
 } // namespace pipec
-
-#endif // PIPEC_FRAMEWORKS_FRAMEWORKFORMATS_H

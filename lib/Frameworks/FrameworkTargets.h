@@ -1,16 +1,11 @@
 //===- FrameworkTargets.h - The frameworks that pipec knows -----*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // Frameworks.def as data.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_FRAMEWORKS_FRAMEWORKTARGETS_H
-#define PIPEC_FRAMEWORKS_FRAMEWORKTARGETS_H
+#pragma once
 
 #include "llvm/ADT/StringRef.h"
 
@@ -69,5 +64,3 @@ inline const FrameworkInfo *findFramework(llvm::StringRef key) {
 }
 
 } // namespace pipec
-
-#endif // PIPEC_FRAMEWORKS_FRAMEWORKTARGETS_H

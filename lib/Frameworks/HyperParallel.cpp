@@ -1,9 +1,5 @@
 //===- HyperParallel.cpp - --emit=hyperparallel: its exec_order -----------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // The execution order that MindSpore HyperParallel's PipelineScheduleRuntime
 // runs, as JSON; docs/HyperParallel.md has the loader. A rank is a list, a step

@@ -1,9 +1,5 @@
 //===- Megatron.h - The schedules of Megatron-LM ----------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // Megatron-LM generates its schedules from a few settings. With one stage per
 // rank that is 1F1B; with more it is interleaved 1F1B, in groups of
@@ -12,8 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_FRAMEWORKS_MEGATRON_H
-#define PIPEC_FRAMEWORKS_MEGATRON_H
+#pragma once
 
 #include "IR/Schedule.h"
 
@@ -73,5 +68,3 @@ std::variant<MegatronSettings, MegatronMismatch>
 recogniseMegatron(const Schedule &schedule);
 
 } // namespace pipec
-
-#endif // PIPEC_FRAMEWORKS_MEGATRON_H

@@ -1,9 +1,5 @@
 //===- MegatronConfig.cpp - --emit=megatron-config ------------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // The settings with which Megatron-LM itself runs the schedule, as JSON: words
 // of its command line, and attributes of megatron-core's configuration. If

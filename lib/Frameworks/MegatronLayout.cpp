@@ -1,9 +1,5 @@
 //===- MegatronLayout.cpp - --emit=megatron-layout ------------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // The layers of the stages in the notation of Megatron-LM's
 // `--pipeline-model-parallel-layout` (Cost/LayoutText.h), on one line.

@@ -1,12 +1,7 @@
 //===- MegatronLayout.h - Layouts for Megatron-LM ---------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_FRAMEWORKS_MEGATRONLAYOUT_H
-#define PIPEC_FRAMEWORKS_MEGATRONLAYOUT_H
+#pragma once
 
 #include "IR/Schedule.h"
 #include "Support/DiagEngine.h"
@@ -21,5 +16,3 @@ void checkMegatronLayout(const Schedule &schedule, bool addsEnds,
                          DiagEngine &diags);
 
 } // namespace pipec
-
-#endif // PIPEC_FRAMEWORKS_MEGATRONLAYOUT_H

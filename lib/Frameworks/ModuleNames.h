@@ -1,17 +1,12 @@
 //===- ModuleNames.h - The names of layers in models ------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // torchtitan and NeMo AutoModel are given the modules of each stage by their
 // names, as `module_fqns_per_model_part`.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_FRAMEWORKS_MODULENAMES_H
-#define PIPEC_FRAMEWORKS_MODULENAMES_H
+#pragma once
 
 #include "IR/Schedule.h"
 #include "Support/DiagEngine.h"
@@ -48,5 +43,3 @@ std::vector<std::vector<std::string>> moduleNames(StageLayers stages,
 void checkModuleNames(const Schedule &schedule, DiagEngine &diags);
 
 } // namespace pipec
-
-#endif // PIPEC_FRAMEWORKS_MODULENAMES_H

@@ -1,17 +1,12 @@
 //===- OrderRules.h - Rules about the order of steps ------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // One class per PIPEC_ORDER_RULE of Rules.def, which is called with all steps
 // of the lists that it applies to, in order.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_FRAMEWORKS_ORDERRULES_H
-#define PIPEC_FRAMEWORKS_ORDERRULES_H
+#pragma once
 
 #include "IR/Schedule.h"
 
@@ -220,5 +215,3 @@ private:
 };
 
 } // namespace pipec::order_rules
-
-#endif // PIPEC_FRAMEWORKS_ORDERRULES_H

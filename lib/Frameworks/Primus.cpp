@@ -1,9 +1,5 @@
 //===- Primus.cpp - --emit=primus: its table of nodes ---------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // The table of nodes that the pipeline of Primus runs instead of a loop of
 // Megatron-LM, as JSON; docs/Primus.md has the loader. A rank is a list, a node

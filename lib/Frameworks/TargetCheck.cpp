@@ -1,9 +1,5 @@
 //===- TargetCheck.cpp - Checking schedules against targets ---------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // Checks a schedule against the rules of one target or output. Rules.def
 // defines the rules; the rows about lists expand to the checks

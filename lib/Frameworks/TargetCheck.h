@@ -1,12 +1,7 @@
 //===- TargetCheck.h - Checking schedules against targets -------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_FRAMEWORKS_TARGETCHECK_H
-#define PIPEC_FRAMEWORKS_TARGETCHECK_H
+#pragma once
 
 #include "Frameworks/TargetRules.h"
 #include "IR/Schedule.h"
@@ -30,5 +25,3 @@ bool checkScheduleRules(const Schedule &schedule, const Consumer &consumer,
                         DiagEngine &diags);
 
 } // namespace pipec
-
-#endif // PIPEC_FRAMEWORKS_TARGETCHECK_H

@@ -1,9 +1,5 @@
 //===- TargetRules.cpp - What targets and outputs refuse ------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Frameworks/TargetRules.h"
 

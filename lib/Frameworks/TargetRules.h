@@ -1,16 +1,11 @@
 //===- TargetRules.h - What targets and outputs refuse ----------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // Rules.def and Targets.def as data.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_FRAMEWORKS_TARGETRULES_H
-#define PIPEC_FRAMEWORKS_TARGETRULES_H
+#pragma once
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -60,5 +55,3 @@ Target targetCalled(llvm::StringRef name);
 void printRulePage(llvm::raw_ostream &os);
 
 } // namespace pipec
-
-#endif // PIPEC_FRAMEWORKS_TARGETRULES_H

@@ -1,9 +1,5 @@
 //===- TeOrder.cpp - --emit=te-order: Transformer Engine's order ----------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // A JSON object with one list per rank, the `_order` of Transformer Engine's
 // `make_graphed_callables`. Chunks count from 1; there are no micro-batches.

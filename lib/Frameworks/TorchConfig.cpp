@@ -1,9 +1,5 @@
 //===- TorchConfig.cpp - --emit=torch-config: how to use a CSV ------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // PyTorch's CSV does not contain the numbers of ranks, stages and
 // micro-batches; this JSON file accompanies it. docs/Csv.md lists the keys.

@@ -1,12 +1,7 @@
 //===- TorchVersions.h - The supported versions of PyTorch ------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_FRAMEWORKS_TORCHVERSIONS_H
-#define PIPEC_FRAMEWORKS_TORCHVERSIONS_H
+#pragma once
 
 #include "Frameworks/TargetRules.h"
 
@@ -31,5 +26,3 @@ inline constexpr std::array<TorchVersion, 2> torchVersions = {{
 }};
 
 } // namespace pipec
-
-#endif // PIPEC_FRAMEWORKS_TORCHVERSIONS_H

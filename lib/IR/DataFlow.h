@@ -1,9 +1,5 @@
 //===- DataFlow.h - Producers and consumers of data -------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // The model of data flow: the single definition that the verifier, the walks,
 // the waiting engine, the simulation and the P2P passes use.
@@ -53,8 +49,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_IR_DATAFLOW_H
-#define PIPEC_IR_DATAFLOW_H
+#pragma once
 
 #include "IR/Schedule.h"
 
@@ -273,5 +268,3 @@ private:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_IR_DATAFLOW_H

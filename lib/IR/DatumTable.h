@@ -1,12 +1,7 @@
 //===- DatumTable.h - Tables indexed by datum -------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_IR_DATUMTABLE_H
-#define PIPEC_IR_DATUMTABLE_H
+#pragma once
 
 #include "IR/DataFlow.h"
 
@@ -48,5 +43,3 @@ private:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_IR_DATUMTABLE_H

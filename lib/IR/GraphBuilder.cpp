@@ -1,9 +1,5 @@
 //===- GraphBuilder.cpp - A stage graph from its edges --------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "IR/GraphBuilder.h"
 

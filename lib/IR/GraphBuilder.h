@@ -1,12 +1,7 @@
 //===- GraphBuilder.h - A stage graph from its edges ------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_IR_GRAPHBUILDER_H
-#define PIPEC_IR_GRAPHBUILDER_H
+#pragma once
 
 #include "IR/StageGraph.h"
 #include "Support/DiagEngine.h"
@@ -80,5 +75,3 @@ private:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_IR_GRAPHBUILDER_H

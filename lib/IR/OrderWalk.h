@@ -1,9 +1,5 @@
 //===- OrderWalk.h - Data-driven traversal of all ranks ---------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // The walk over all lists of a schedule, each in order, that visits each group
 // of joined steps after the producers of its inputs (IR/DataFlow.h). P2P steps
@@ -14,8 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_IR_ORDERWALK_H
-#define PIPEC_IR_ORDERWALK_H
+#pragma once
 
 #include "IR/DatumTable.h"
 #include "IR/StepPrefetch.h"
@@ -219,5 +214,3 @@ private:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_IR_ORDERWALK_H

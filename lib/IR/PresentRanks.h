@@ -1,12 +1,7 @@
 //===- PresentRanks.h - The ranks whose lists are known ---------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_IR_PRESENTRANKS_H
-#define PIPEC_IR_PRESENTRANKS_H
+#pragma once
 
 #include "llvm/ADT/ArrayRef.h"
 
@@ -44,5 +39,3 @@ private:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_IR_PRESENTRANKS_H

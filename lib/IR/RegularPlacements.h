@@ -1,12 +1,7 @@
 //===- RegularPlacements.h - Stages in loops and V shapes -------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_IR_REGULARPLACEMENTS_H
-#define PIPEC_IR_REGULARPLACEMENTS_H
+#pragma once
 
 #include "llvm/ADT/ArrayRef.h"
 
@@ -56,5 +51,3 @@ inline bool isV(llvm::ArrayRef<uint32_t> map, unsigned ranks) {
 }
 
 } // namespace pipec
-
-#endif // PIPEC_IR_REGULARPLACEMENTS_H

@@ -1,12 +1,7 @@
 //===- Schedule.h - A schedule as lists of steps ----------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_IR_SCHEDULE_H
-#define PIPEC_IR_SCHEDULE_H
+#pragma once
 
 #include "Cost/CostUse.h"
 #include "Cost/Expectation.h"
@@ -136,5 +131,3 @@ struct Schedule : ScheduleHeader {
 void warnOfCosts(llvm::ArrayRef<const Schedule *> schedules, DiagEngine &diags);
 
 } // namespace pipec
-
-#endif // PIPEC_IR_SCHEDULE_H

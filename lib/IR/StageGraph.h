@@ -1,12 +1,7 @@
 //===- StageGraph.h - Which stages feed which -------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_IR_STAGEGRAPH_H
-#define PIPEC_IR_STAGEGRAPH_H
+#pragma once
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 
@@ -51,5 +46,3 @@ private:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_IR_STAGEGRAPH_H

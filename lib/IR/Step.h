@@ -1,12 +1,7 @@
 //===- Step.h - One step of one rank ----------------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_IR_STEP_H
-#define PIPEC_IR_STEP_H
+#pragma once
 
 #include "Support/SourceLoc.h"
 #include "Support/StepKind.h"
@@ -100,5 +95,3 @@ struct StepRef {
 };
 
 } // namespace pipec
-
-#endif // PIPEC_IR_STEP_H

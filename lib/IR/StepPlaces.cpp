@@ -1,9 +1,5 @@
 //===- StepPlaces.cpp - Steps and their places in messages ----------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "IR/StepPlaces.h"
 

@@ -1,12 +1,7 @@
 //===- StepPlaces.h - Steps and their places in messages --------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_IR_STEPPLACES_H
-#define PIPEC_IR_STEPPLACES_H
+#pragma once
 
 #include "IR/DataFlow.h"
 #include "Support/DiagEngine.h"
@@ -62,5 +57,3 @@ private:
 std::string sizesText(const Schedule &schedule);
 
 } // namespace pipec
-
-#endif // PIPEC_IR_STEPPLACES_H

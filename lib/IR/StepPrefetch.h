@@ -1,12 +1,7 @@
 //===- StepPrefetch.h - Prefetching the next steps of a rank ----*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_IR_STEPPREFETCH_H
-#define PIPEC_IR_STEPPREFETCH_H
+#pragma once
 
 #include "IR/Step.h"
 
@@ -22,5 +17,3 @@ inline void prefetchSteps(const Step *at) {
 }
 
 } // namespace pipec
-
-#endif // PIPEC_IR_STEPPREFETCH_H

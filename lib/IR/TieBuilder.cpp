@@ -1,9 +1,5 @@
 //===- TieBuilder.cpp - Groups of tied stages from their members ----------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "IR/TieBuilder.h"
 

@@ -1,12 +1,7 @@
 //===- TieBuilder.h - Groups of tied stages from their members --*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_IR_TIEBUILDER_H
-#define PIPEC_IR_TIEBUILDER_H
+#pragma once
 
 #include "IR/Schedule.h"
 #include "Support/DiagEngine.h"
@@ -44,5 +39,3 @@ private:
 std::vector<std::vector<unsigned>> tiesOfLists(const Schedule &schedule);
 
 } // namespace pipec
-
-#endif // PIPEC_IR_TIEBUILDER_H

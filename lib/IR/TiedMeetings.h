@@ -1,9 +1,5 @@
 //===- TiedMeetings.h - The sums of tied gradients --------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // The REDUCE_TIED of one group on all ranks that hold a stage of it are one
 // collective. A rank posts its step and continues. The ranks meet when all have
@@ -14,8 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_IR_TIEDMEETINGS_H
-#define PIPEC_IR_TIEDMEETINGS_H
+#pragma once
 
 #include "IR/PresentRanks.h"
 #include "IR/Schedule.h"
@@ -57,5 +52,3 @@ private:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_IR_TIEDMEETINGS_H

@@ -1,9 +1,5 @@
 //===- Code.h - The flat form of a program ----------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // Expressions and statements are compiled to a list of instructions over one
 // array of 64-bit slots. Every variable, constant and intermediate value has a
@@ -13,8 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_IRGEN_CODE_H
-#define PIPEC_IRGEN_CODE_H
+#pragma once
 
 #include "AST/Decl.h"
 #include "Support/SourceFiles.h"
@@ -119,5 +114,3 @@ struct Segment {
 };
 
 } // namespace pipec
-
-#endif // PIPEC_IRGEN_CODE_H

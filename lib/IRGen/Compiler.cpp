@@ -1,9 +1,5 @@
 //===- Compiler.cpp - Syntax tree to flat form ----------------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "IRGen/Compiler.h"
 

@@ -1,12 +1,7 @@
 //===- Compiler.h - Syntax tree to flat form --------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_IRGEN_COMPILER_H
-#define PIPEC_IRGEN_COMPILER_H
+#pragma once
 
 #include "IRGen/Code.h"
 #include "Sema/Sema.h"
@@ -73,5 +68,3 @@ private:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_IRGEN_COMPILER_H

@@ -1,9 +1,5 @@
 //===- GraphGen.cpp - The graph of the stages -----------------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "IRGen/Lowering.h"
 

@@ -1,12 +1,7 @@
 //===- IRGen.h - Checked program to step IR ---------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_IRGEN_IRGEN_H
-#define PIPEC_IRGEN_IRGEN_H
+#pragma once
 
 #include "Cost/GivenSettings.h"
 #include "IR/GraphBuilder.h"
@@ -44,5 +39,3 @@ llvm::FailureOr<Schedule> lower(const CheckedProgram &program,
                                 const LowerOptions &options, DiagEngine &diags);
 
 } // namespace pipec
-
-#endif // PIPEC_IRGEN_IRGEN_H

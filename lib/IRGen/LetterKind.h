@@ -1,12 +1,7 @@
 //===- LetterKind.h - The step kind of a letter of the language -*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_IRGEN_LETTERKIND_H
-#define PIPEC_IRGEN_LETTERKIND_H
+#pragma once
 
 #include "AST/Expr.h"
 #include "IR/Step.h"
@@ -26,5 +21,3 @@ constexpr StepKind kindOf(ast::Letter letter) {
 }
 
 } // namespace pipec
-
-#endif // PIPEC_IRGEN_LETTERKIND_H

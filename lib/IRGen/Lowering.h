@@ -1,12 +1,7 @@
 //===- Lowering.h - The steps of lowering one schedule ----------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_IRGEN_LOWERING_H
-#define PIPEC_IRGEN_LOWERING_H
+#pragma once
 
 #include "IR/GraphBuilder.h"
 #include "IR/TieBuilder.h"
@@ -93,5 +88,3 @@ private:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_IRGEN_LOWERING_H

@@ -1,12 +1,7 @@
 //===- Machine.h - Interpreter of the flat form -----------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_IRGEN_MACHINE_H
-#define PIPEC_IRGEN_MACHINE_H
+#pragma once
 
 #include "IRGen/Code.h"
 #include "IRGen/StepBuilder.h"
@@ -87,5 +82,3 @@ private:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_IRGEN_MACHINE_H

@@ -1,9 +1,5 @@
 //===- MachineErrors.cpp - Errors in the flat form ------------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "IRGen/Machine.h"
 

@@ -1,9 +1,5 @@
 //===- RationalEval.cpp - Exact values in costs and expectations ----------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "IRGen/RationalEval.h"
 

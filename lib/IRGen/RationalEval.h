@@ -1,12 +1,7 @@
 //===- RationalEval.h - Exact values in costs and expectations --*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_IRGEN_RATIONALEVAL_H
-#define PIPEC_IRGEN_RATIONALEVAL_H
+#pragma once
 
 #include "Cost/Settings.h"
 #include "IRGen/Machine.h"
@@ -40,5 +35,3 @@ private:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_IRGEN_RATIONALEVAL_H

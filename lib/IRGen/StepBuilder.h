@@ -1,9 +1,5 @@
 //===- StepBuilder.h - Building the list of a rank --------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // Tracks what the language leaves implicit: the number of forwards and
 // backwards of each chunk, the pending weight gradients, and in a timed phase
@@ -11,8 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_IRGEN_STEPBUILDER_H
-#define PIPEC_IRGEN_STEPBUILDER_H
+#pragma once
 
 #include "AST/Expr.h"
 #include "IR/Schedule.h"
@@ -191,5 +186,3 @@ private:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_IRGEN_STEPBUILDER_H

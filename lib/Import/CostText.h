@@ -1,16 +1,11 @@
 //===- CostText.h - The texts of costs --------------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // Costs as users write them: in files (cost profiles) and in options.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_IMPORT_COSTTEXT_H
-#define PIPEC_IMPORT_COSTTEXT_H
+#pragma once
 
 #include "Cost/GivenSettings.h"
 #include "Support/DiagEngine.h"
@@ -68,5 +63,3 @@ llvm::FailureOr<GivenSettings> readCostProfile(llvm::StringRef text,
                                                DiagEngine &diags);
 
 } // namespace pipec
-
-#endif // PIPEC_IMPORT_COSTTEXT_H

@@ -1,9 +1,5 @@
 //===- CsvHeader.cpp - Inferring the header of a CSV ----------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Import/CsvHeader.h"
 #include "IR/StepPlaces.h"

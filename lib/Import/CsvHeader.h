@@ -1,9 +1,5 @@
 //===- CsvHeader.h - Inferring the header of a CSV --------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // A CSV has no header, so it is inferred:
 //
@@ -21,8 +17,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_IMPORT_CSVHEADER_H
-#define PIPEC_IMPORT_CSVHEADER_H
+#pragma once
 
 #include "Import/OrderLists.h"
 
@@ -95,5 +90,3 @@ private:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_IMPORT_CSVHEADER_H

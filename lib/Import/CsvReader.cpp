@@ -1,9 +1,5 @@
 //===- CsvReader.cpp - Step IR from PyTorch's schedule CSV ----------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // The rows of the file are the ranks, and its cells are the steps; CsvHeader
 // infers the sizes and the map, and ListGraph the stage graph.

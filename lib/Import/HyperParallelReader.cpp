@@ -1,9 +1,5 @@
 //===- HyperParallelReader.cpp - Step IR from MetaSteps -------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // An order has the form of Python's `repr` or of JSON, which one
 // reader accepts in any mixture:

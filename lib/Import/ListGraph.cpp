@@ -1,9 +1,5 @@
 //===- ListGraph.cpp - The stage graph of a list of steps -----------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Import/ListGraph.h"
 

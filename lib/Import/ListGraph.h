@@ -1,9 +1,5 @@
 //===- ListGraph.h - The stage graph of a list of steps ---------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // A list of steps has no header with a stage graph. A transfer that does not
 // name the stage at its other end is on an edge of the chain, stage s to stage
@@ -18,8 +14,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_IMPORT_LISTGRAPH_H
-#define PIPEC_IMPORT_LISTGRAPH_H
+#pragma once
 
 #include "Import/Readers.h"
 
@@ -60,5 +55,3 @@ private:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_IMPORT_LISTGRAPH_H

@@ -1,9 +1,5 @@
 //===- OrderLists.cpp - A schedule from lists without a header ------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Import/OrderLists.h"
 

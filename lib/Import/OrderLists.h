@@ -1,12 +1,7 @@
 //===- OrderLists.h - A schedule from lists without a header ----*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_IMPORT_ORDERLISTS_H
-#define PIPEC_IMPORT_ORDERLISTS_H
+#pragma once
 
 #include "Import/Readers.h"
 #include "Support/Literals.h"
@@ -128,5 +123,3 @@ private:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_IMPORT_ORDERLISTS_H

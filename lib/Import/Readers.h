@@ -1,9 +1,5 @@
 //===- Readers.h - Step IR from the files of frameworks ---------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // One function per format. `text` must be a file of the engine's `SourceFiles`;
 // the source of each step is its cell or entry there. Sizes and the map are
@@ -12,8 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_IMPORT_READERS_H
-#define PIPEC_IMPORT_READERS_H
+#pragma once
 
 #include "IR/GraphBuilder.h"
 #include "IR/Schedule.h"
@@ -75,5 +70,3 @@ llvm::FailureOr<Schedule> importTeOrder(llvm::StringRef text,
 bool looksLikeTeOrder(llvm::StringRef text);
 
 } // namespace pipec
-
-#endif // PIPEC_IMPORT_READERS_H

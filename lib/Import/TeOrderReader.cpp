@@ -1,9 +1,5 @@
 //===- TeOrderReader.cpp - Step IR from Transformer Engine's order --------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // The keys of the object may come in any order, so the entries are kept until
 // all has been read.

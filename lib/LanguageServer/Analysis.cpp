@@ -1,9 +1,5 @@
 //===- Analysis.cpp - One version of a document, analysed -----------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "LanguageServer/Analysis.h"
 

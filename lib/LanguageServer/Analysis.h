@@ -1,12 +1,7 @@
 //===- Analysis.h - One version of a document, analysed ---------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_LANGUAGESERVER_ANALYSIS_H
-#define PIPEC_LANGUAGESERVER_ANALYSIS_H
+#pragma once
 
 #include "Driver/Program.h"
 #include "IR/Schedule.h"
@@ -114,5 +109,3 @@ private:
 };
 
 } // namespace pipec::lsp
-
-#endif // PIPEC_LANGUAGESERVER_ANALYSIS_H

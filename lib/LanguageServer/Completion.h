@@ -1,12 +1,7 @@
 //===- Completion.h - Proposals at a position -------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_LANGUAGESERVER_COMPLETION_H
-#define PIPEC_LANGUAGESERVER_COMPLETION_H
+#pragma once
 
 #include "llvm/ADT/StringRef.h"
 
@@ -43,5 +38,3 @@ std::vector<Proposal> complete(llvm::StringRef before,
                                std::vector<Proposal> imported);
 
 } // namespace pipec::lsp
-
-#endif // PIPEC_LANGUAGESERVER_COMPLETION_H

@@ -1,9 +1,5 @@
 //===- Findings.cpp - Diagnostics and their corrections -------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "LanguageServer/OpenDocument.h"
 #include "Support/Diagnostics/SemaDiags.h"

@@ -1,12 +1,7 @@
 //===- Hover.h - Descriptions of places for an editor -----------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_LANGUAGESERVER_HOVER_H
-#define PIPEC_LANGUAGESERVER_HOVER_H
+#pragma once
 
 #include "LanguageServer/Analysis.h"
 
@@ -29,5 +24,3 @@ std::optional<HoverText> hover(const Analysis &analysis, size_t offset);
 std::string figuresOf(const ShownSchedule &schedule);
 
 } // namespace pipec::lsp
-
-#endif // PIPEC_LANGUAGESERVER_HOVER_H

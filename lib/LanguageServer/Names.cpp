@@ -1,9 +1,5 @@
 //===- Names.cpp - Names of a program and their definitions ---------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "LanguageServer/Names.h"
 

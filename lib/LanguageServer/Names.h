@@ -1,12 +1,7 @@
 //===- Names.h - Names of a program and their definitions -------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_LANGUAGESERVER_NAMES_H
-#define PIPEC_LANGUAGESERVER_NAMES_H
+#pragma once
 
 #include "AST/Decl.h"
 
@@ -82,5 +77,3 @@ private:
 };
 
 } // namespace pipec::lsp
-
-#endif // PIPEC_LANGUAGESERVER_NAMES_H

@@ -1,12 +1,7 @@
 //===- OpenDocument.h - A document that is open in the editor ---*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_LANGUAGESERVER_OPENDOCUMENT_H
-#define PIPEC_LANGUAGESERVER_OPENDOCUMENT_H
+#pragma once
 
 #include "LanguageServer/Analysis.h"
 #include "LanguageServer/Server.h"
@@ -81,5 +76,3 @@ outlineOf(const Analysis &analysis,
           llvm::function_ref<std::optional<llvm::json::Value>(Span)> range);
 
 } // namespace pipec::lsp
-
-#endif // PIPEC_LANGUAGESERVER_OPENDOCUMENT_H

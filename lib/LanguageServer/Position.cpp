@@ -1,9 +1,5 @@
 //===- Position.cpp - Positions in the text of an editor ------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "LanguageServer/Position.h"
 

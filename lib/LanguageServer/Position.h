@@ -1,12 +1,7 @@
 //===- Position.h - Positions in the text of an editor ----------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_LANGUAGESERVER_POSITION_H
-#define PIPEC_LANGUAGESERVER_POSITION_H
+#pragma once
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/JSON.h"
@@ -62,5 +57,3 @@ private:
 std::optional<Position> positionFrom(const llvm::json::Value *value);
 
 } // namespace pipec::lsp
-
-#endif // PIPEC_LANGUAGESERVER_POSITION_H

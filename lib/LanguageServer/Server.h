@@ -1,12 +1,7 @@
 //===- Server.h - Answers to the messages of an editor ----------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_LANGUAGESERVER_SERVER_H
-#define PIPEC_LANGUAGESERVER_SERVER_H
+#pragma once
 
 #include "LanguageServer/Analysis.h"
 
@@ -138,5 +133,3 @@ private:
 };
 
 } // namespace pipec::lsp
-
-#endif // PIPEC_LANGUAGESERVER_SERVER_H

@@ -1,12 +1,7 @@
 //===- Corrections.h - Correcting an input in place -------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_LINT_CORRECTIONS_H
-#define PIPEC_LINT_CORRECTIONS_H
+#pragma once
 
 #include "Driver/Input.h"
 #include "Lint/Lint.h"
@@ -40,5 +35,3 @@ llvm::FailureOr<size_t> correctFile(const InputRequest &request,
                                     DiagEngine &diags);
 
 } // namespace pipec
-
-#endif // PIPEC_LINT_CORRECTIONS_H

@@ -1,9 +1,5 @@
 //===- FindingFormats.cpp - Findings for other tools ----------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Lint/FindingFormats.h"
 

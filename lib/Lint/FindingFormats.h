@@ -1,9 +1,5 @@
 //===- FindingFormats.h - Findings for other tools --------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // The findings of `lint` in the formats of continuous integration:
 //
@@ -14,8 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_LINT_FINDINGFORMATS_H
-#define PIPEC_LINT_FINDINGFORMATS_H
+#pragma once
 
 #include "Support/DiagEngine.h"
 
@@ -43,5 +38,3 @@ void writeJunit(llvm::raw_ostream &os, llvm::ArrayRef<FileFindings> inputs,
                 const SourceFiles &files);
 
 } // namespace pipec
-
-#endif // PIPEC_LINT_FINDINGFORMATS_H

@@ -1,12 +1,7 @@
 //===- FoldedFindings.h - Findings, one per statement -----------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_LINT_FOLDEDFINDINGS_H
-#define PIPEC_LINT_FOLDEDFINDINGS_H
+#pragma once
 
 #include "Support/DiagEngine.h"
 
@@ -43,5 +38,3 @@ private:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_LINT_FOLDEDFINDINGS_H

@@ -1,12 +1,7 @@
 //===- Lint.h - All checks of one schedule ----------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_LINT_LINT_H
-#define PIPEC_LINT_LINT_H
+#pragma once
 
 #include "IR/PresentRanks.h"
 #include "IR/Schedule.h"
@@ -62,5 +57,3 @@ LintResult lint(const Schedule &schedule, const LintOptions &options,
                 DiagEngine &diags);
 
 } // namespace pipec
-
-#endif // PIPEC_LINT_LINT_H

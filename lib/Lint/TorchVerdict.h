@@ -1,12 +1,7 @@
 //===- TorchVerdict.h - Schedules that PyTorch accepts ----------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_LINT_TORCHVERDICT_H
-#define PIPEC_LINT_TORCHVERDICT_H
+#pragma once
 
 #include "Frameworks/TorchVersions.h"
 #include "IR/Schedule.h"
@@ -34,5 +29,3 @@ std::vector<Diagnostic> errorsOf(SourceFiles &files,
                                  llvm::function_ref<void(DiagEngine &)> check);
 
 } // namespace pipec
-
-#endif // PIPEC_LINT_TORCHVERDICT_H

@@ -1,9 +1,5 @@
 //===- DeclBuilder.cpp - Schedules and files from the parse tree ----------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Parse/TreeBuilder.h"
 

@@ -1,9 +1,5 @@
 //===- ItemWords.cpp - Words that begin an item of a schedule -------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // An item begins after the brace that opens the body of a schedule, and within
 // that body, outside inner braces, after `;` and after `}`.

@@ -1,12 +1,7 @@
 //===- ItemWords.h - Words that begin an item of a schedule -----*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_PARSE_ITEMWORDS_H
-#define PIPEC_PARSE_ITEMWORDS_H
+#pragma once
 
 namespace antlr4 {
 class CommonTokenStream;
@@ -21,5 +16,3 @@ namespace pipec {
 void findItemWords(antlr4::CommonTokenStream &tokens);
 
 } // namespace pipec
-
-#endif // PIPEC_PARSE_ITEMWORDS_H

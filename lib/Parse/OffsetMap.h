@@ -1,12 +1,7 @@
 //===- OffsetMap.h - Code points to bytes -----------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_PARSE_OFFSETMAP_H
-#define PIPEC_PARSE_OFFSETMAP_H
+#pragma once
 
 #include "Support/TerminalText.h"
 
@@ -53,5 +48,3 @@ private:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_PARSE_OFFSETMAP_H

@@ -1,9 +1,5 @@
 //===- Parser.cpp - Text to tree ------------------------------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // Three checks follow each other: bytes (ANTLR aborts on invalid UTF-8), tokens
 // (its parser recurses), and the grammar. Exceptions of ANTLR do not leave this

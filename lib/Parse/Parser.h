@@ -1,12 +1,7 @@
 //===- Parser.h - Text to tree ----------------------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_PARSE_PARSER_H
-#define PIPEC_PARSE_PARSER_H
+#pragma once
 
 #include "AST/Context.h"
 #include "AST/Decl.h"
@@ -31,5 +26,3 @@ llvm::FailureOr<ast::Module *> parsePipe(llvm::StringRef path,
                                          DiagEngine &diags);
 
 } // namespace pipec
-
-#endif // PIPEC_PARSE_PARSER_H

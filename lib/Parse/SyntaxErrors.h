@@ -1,12 +1,7 @@
 //===- SyntaxErrors.h - Translating ANTLR errors ----------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_PARSE_SYNTAXERRORS_H
-#define PIPEC_PARSE_SYNTAXERRORS_H
+#pragma once
 
 #include "Parse/OffsetMap.h"
 #include "Support/DiagEngine.h"
@@ -32,5 +27,3 @@ makeSyntaxErrorListener(const OffsetMap &offsets, DiagEngine &diags);
 std::shared_ptr<antlr4::ANTLRErrorStrategy> makeSyntaxErrorStrategy();
 
 } // namespace pipec
-
-#endif // PIPEC_PARSE_SYNTAXERRORS_H

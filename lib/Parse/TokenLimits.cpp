@@ -1,9 +1,5 @@
 //===- TokenLimits.cpp - Checks on tokens before the parser runs ----------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // Four constructs make a tree deep: brackets, runs of prefix operators
 // (`!!!x`), conditionals in the else branch of conditionals (`a ? b : c ? d :

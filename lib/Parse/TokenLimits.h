@@ -1,12 +1,7 @@
 //===- TokenLimits.h - Checks on tokens before the parser runs --*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_PARSE_TOKENLIMITS_H
-#define PIPEC_PARSE_TOKENLIMITS_H
+#pragma once
 
 #include "Parse/OffsetMap.h"
 #include "Support/DiagEngine.h"
@@ -25,5 +20,3 @@ llvm::LogicalResult checkTokenLimits(antlr4::CommonTokenStream &tokens,
                                      DiagEngine &diags);
 
 } // namespace pipec
-
-#endif // PIPEC_PARSE_TOKENLIMITS_H

@@ -1,12 +1,7 @@
 //===- Tokens.h - Kinds of tokens -------------------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_PARSE_TOKENS_H
-#define PIPEC_PARSE_TOKENS_H
+#pragma once
 
 #include "AST/Expr.h"
 
@@ -39,5 +34,3 @@ inline std::optional<ast::BinaryOp> binaryOperator(size_t type) {
 }
 
 } // namespace pipec
-
-#endif // PIPEC_PARSE_TOKENS_H

@@ -1,9 +1,5 @@
 //===- TreeBuilder.h - Parse tree to syntax tree ----------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // The builder has one typed function per rule of the grammar. It runs only if
 // the parser reported no error, so all children that the grammar requires
@@ -12,8 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_PARSE_TREEBUILDER_H
-#define PIPEC_PARSE_TREEBUILDER_H
+#pragma once
 
 #include "AST/Context.h"
 #include "AST/Decl.h"
@@ -129,5 +124,3 @@ private:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_PARSE_TREEBUILDER_H

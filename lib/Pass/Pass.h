@@ -1,9 +1,5 @@
 //===- Pass.h - A transformation of step IR ---------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // A pass transforms one schedule in place. Its table row (name, summary,
 // options) is in Transforms/Passes.def; the manager has no list of passes of
@@ -11,8 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_PASS_PASS_H
-#define PIPEC_PASS_PASS_H
+#pragma once
 
 #include "IR/Schedule.h"
 #include "Support/DiagEngine.h"
@@ -31,5 +26,3 @@ public:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_PASS_PASS_H

@@ -1,12 +1,7 @@
 //===- PassManager.h - Running a list of passes -----------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_PASS_PASSMANAGER_H
-#define PIPEC_PASS_PASSMANAGER_H
+#pragma once
 
 #include "Pass/Pipeline.h"
 
@@ -71,5 +66,3 @@ private:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_PASS_PASSMANAGER_H

@@ -1,9 +1,5 @@
 //===- PassOptions.h - Values of pass options -------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // A pass option is a field of a plain struct. Its type determines which texts
 // are allowed after `=`, how messages describe them, and how a default is
@@ -20,8 +16,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_PASS_PASSOPTIONS_H
-#define PIPEC_PASS_PASSOPTIONS_H
+#pragma once
 
 #include "Support/Rational.h"
 
@@ -169,5 +164,3 @@ template <typename T> struct PassOptionType<std::optional<T>> {
 };
 
 } // namespace pipec
-
-#endif // PIPEC_PASS_PASSOPTIONS_H

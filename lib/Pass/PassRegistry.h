@@ -1,12 +1,7 @@
 //===- PassRegistry.h - The tables of passes and pipelines ------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_PASS_PASSREGISTRY_H
-#define PIPEC_PASS_PASSREGISTRY_H
+#pragma once
 
 #include "Pass/Pass.h"
 
@@ -78,5 +73,3 @@ struct PassRegistry {
 };
 
 } // namespace pipec
-
-#endif // PIPEC_PASS_PASSREGISTRY_H

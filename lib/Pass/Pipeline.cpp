@@ -1,9 +1,5 @@
 //===- Pipeline.cpp - A list of passes from text --------------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Pass/Pipeline.h"
 

@@ -1,12 +1,7 @@
 //===- Pipeline.h - A list of passes from text ------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_PASS_PIPELINE_H
-#define PIPEC_PASS_PIPELINE_H
+#pragma once
 
 #include "Pass/PassRegistry.h"
 
@@ -31,5 +26,3 @@ llvm::FailureOr<Pipeline> parsePipeline(llvm::StringRef text,
                                         DiagEngine &diags);
 
 } // namespace pipec
-
-#endif // PIPEC_PASS_PIPELINE_H

@@ -1,9 +1,5 @@
 //===- Anneal.h - Better words by moving letters ----------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // Simulated annealing on the words. A neighbour moves one letter of a word;
 // micro-batches follow from the order. It must pass three tests, cheapest
@@ -12,8 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_SEARCH_ANNEAL_H
-#define PIPEC_SEARCH_ANNEAL_H
+#pragma once
 
 #include "Search/Decoder.h"
 #include "Search/Random.h"
@@ -97,5 +92,3 @@ private:
 };
 
 } // namespace pipec::search
-
-#endif // PIPEC_SEARCH_ANNEAL_H

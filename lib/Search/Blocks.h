@@ -1,9 +1,5 @@
 //===- Blocks.h - Targets that repeat ---------------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // The targets of a building block: each kind of step of each stage has an
 // offset, and the target of micro-batch n is n periods later. Few numbers
@@ -11,8 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_SEARCH_BLOCKS_H
-#define PIPEC_SEARCH_BLOCKS_H
+#pragma once
 
 #include "Search/Decoder.h"
 #include "Search/Random.h"
@@ -57,5 +52,3 @@ private:
 };
 
 } // namespace pipec::search
-
-#endif // PIPEC_SEARCH_BLOCKS_H

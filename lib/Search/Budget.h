@@ -1,17 +1,12 @@
 //===- Budget.h - Work counted without a clock ------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // A search is a function of the problem, the seed and the effort: it counts
 // work and never reads a clock. A time limit or a signal only ends it.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_SEARCH_BUDGET_H
-#define PIPEC_SEARCH_BUDGET_H
+#pragma once
 
 #include <atomic>
 #include <cstdint>
@@ -57,5 +52,3 @@ private:
 };
 
 } // namespace pipec::search
-
-#endif // PIPEC_SEARCH_BUDGET_H

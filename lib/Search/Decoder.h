@@ -1,9 +1,5 @@
 //===- Decoder.h - Words from target times ----------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // Runs the ranks step by step. The rank that can start first runs next, and it
 // prefers the step with the least target time. A rank starts a step only if the
@@ -12,8 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_SEARCH_DECODER_H
-#define PIPEC_SEARCH_DECODER_H
+#pragma once
 
 #include "Search/Budget.h"
 #include "Search/Timing.h"
@@ -99,5 +94,3 @@ void justify(const Problem &problem, Found &found, Decoder &decoder,
              Timing &timing, Budget &budget);
 
 } // namespace pipec::search
-
-#endif // PIPEC_SEARCH_DECODER_H

@@ -1,9 +1,5 @@
 //===- Model.cpp - Schedules and costs as a problem -----------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Search/Model.h"
 

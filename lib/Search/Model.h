@@ -1,9 +1,5 @@
 //===- Model.h - Schedules and costs as a problem ---------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // Turns the header of a schedule into a problem in whole numbers, and words
 // into a schedule and back. Times and sizes are exact: a tick is the largest
@@ -11,8 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_SEARCH_MODEL_H
-#define PIPEC_SEARCH_MODEL_H
+#pragma once
 
 #include "IR/Schedule.h"
 #include "Search/Problem.h"
@@ -73,5 +68,3 @@ bool hasShape(const Model &model, const Schedule &schedule);
 std::optional<Words> wordsOf(const Model &model, const Schedule &schedule);
 
 } // namespace pipec::search
-
-#endif // PIPEC_SEARCH_MODEL_H

@@ -1,9 +1,5 @@
 //===- Narrower.h - Windows that no order violates --------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // Narrows the windows of all steps along paths and by the orders of one rank
 // after the other, to a fixed point. First only orders of F and I, which are
@@ -11,8 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_SEARCH_NARROWER_H
-#define PIPEC_SEARCH_NARROWER_H
+#pragma once
 
 #include "Search/RankFilter.h"
 
@@ -77,5 +72,3 @@ private:
 };
 
 } // namespace pipec::search
-
-#endif // PIPEC_SEARCH_NARROWER_H

@@ -1,9 +1,5 @@
 //===- Paths.cpp - Bounds from paths, and from one rank alone -------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Search/Paths.h"
 

@@ -1,9 +1,5 @@
 //===- Paths.h - Bounds from paths, and from one rank alone -----*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // Lower bounds of the makespan: the first two of docs/Rationale/Bounds.md, and
 // the windows that the third (RankFilter.h) also uses: the earliest start and
@@ -14,8 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_SEARCH_PATHS_H
-#define PIPEC_SEARCH_PATHS_H
+#pragma once
 
 #include "Search/Problem.h"
 
@@ -69,5 +64,3 @@ private:
 };
 
 } // namespace pipec::search
-
-#endif // PIPEC_SEARCH_PATHS_H

@@ -1,9 +1,5 @@
 //===- Periodic.h - Words whose middle repeats ------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // A block that has each letter equally often can be repeated any number of
 // times: memory and the order of letters depend on differences of counts, which
@@ -12,8 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_SEARCH_PERIODIC_H
-#define PIPEC_SEARCH_PERIODIC_H
+#pragma once
 
 #include "Search/Search.h"
 
@@ -75,5 +70,3 @@ std::optional<Periodic> searchPeriodic(const Problem &problem,
                                        const SearchOptions &options);
 
 } // namespace pipec::search
-
-#endif // PIPEC_SEARCH_PERIODIC_H

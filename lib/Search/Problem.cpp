@@ -1,9 +1,5 @@
 //===- Problem.cpp - The search problem in integers -----------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Search/Problem.h"
 

@@ -1,9 +1,5 @@
 //===- Problem.h - The search problem in integers ---------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // A scheduling problem for pipelines. docs/Rationale/Bounds.md has the lemmas.
 //
@@ -30,8 +26,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_SEARCH_PROBLEM_H
-#define PIPEC_SEARCH_PROBLEM_H
+#pragma once
 
 #include <algorithm>
 #include <cstdint>
@@ -234,5 +229,3 @@ private:
 };
 
 } // namespace pipec::search
-
-#endif // PIPEC_SEARCH_PROBLEM_H

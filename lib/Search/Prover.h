@@ -1,9 +1,5 @@
 //===- Prover.h - Why a makespan is refuted ---------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // Proofs for a checker that uses the order of data and of micro-batches, the
 // states of a rank and Jackson's rule only. Where windows alone refute nothing,
@@ -12,8 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_SEARCH_PROVER_H
-#define PIPEC_SEARCH_PROVER_H
+#pragma once
 
 #include "Search/Narrower.h"
 
@@ -84,5 +79,3 @@ std::optional<Refutation> proveByCases(const Problem &problem, Ticks bound,
                                        Ticks best, Budget &budget);
 
 } // namespace pipec::search
-
-#endif // PIPEC_SEARCH_PROVER_H

@@ -1,17 +1,12 @@
 //===- Random.h - Random numbers that are equal everywhere ------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // Standard distributions and logarithms differ between libraries; a search
 // must give the same schedule on every machine.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_SEARCH_RANDOM_H
-#define PIPEC_SEARCH_RANDOM_H
+#pragma once
 
 #include <cstdint>
 
@@ -55,5 +50,3 @@ private:
 };
 
 } // namespace pipec::search
-
-#endif // PIPEC_SEARCH_RANDOM_H

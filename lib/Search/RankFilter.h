@@ -1,9 +1,5 @@
 //===- RankFilter.h - The windows that one rank can keep --------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // The third bound of docs/Rationale/Bounds.md: all orders in which one rank can
 // run its steps within their windows, at once. A step that no order can start
@@ -15,8 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_SEARCH_RANKFILTER_H
-#define PIPEC_SEARCH_RANKFILTER_H
+#pragma once
 
 #include "Search/Budget.h"
 #include "Search/Paths.h"
@@ -94,5 +89,3 @@ private:
 };
 
 } // namespace pipec::search
-
-#endif // PIPEC_SEARCH_RANKFILTER_H

@@ -1,9 +1,5 @@
 //===- Relaxation.cpp - Bounds of more schedules than words ---------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Search/Relaxation.h"
 

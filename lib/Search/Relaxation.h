@@ -1,9 +1,5 @@
 //===- Relaxation.h - Bounds of more schedules than words -------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // The bounds of a problem hold for its words: for schedules that run one step
 // at a time, with one form of the backward. Bounds of a problem with shorter
@@ -13,8 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_SEARCH_RELAXATION_H
-#define PIPEC_SEARCH_RELAXATION_H
+#pragma once
 
 #include "Search/Model.h"
 #include "Search/Search.h"
@@ -54,5 +49,3 @@ LowerBound relaxedBound(const Model &model, bool mixed, Rational makespan,
 LowerBound leastBound(const Model &model);
 
 } // namespace pipec::search
-
-#endif // PIPEC_SEARCH_RELAXATION_H

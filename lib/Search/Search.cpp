@@ -1,9 +1,5 @@
 //===- Search.cpp - The best schedule, and how good it can be -------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Search/Search.h"
 

@@ -1,9 +1,5 @@
 //===- Search.h - The best schedule, and how good it can be -----*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // Decodes blocks, raises the lower bound and anneals words, in rounds, until
 // the two meet or the effort is spent. The effort goes to up to eight runs with
@@ -12,8 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_SEARCH_SEARCH_H
-#define PIPEC_SEARCH_SEARCH_H
+#pragma once
 
 #include "Search/Budget.h"
 #include "Search/Decoder.h"
@@ -72,5 +67,3 @@ SearchResult search(const Problem &problem, const std::vector<Words> &starts,
                     const SearchOptions &options);
 
 } // namespace pipec::search
-
-#endif // PIPEC_SEARCH_SEARCH_H

@@ -1,9 +1,5 @@
 //===- Splits.h - The ways to cut layers into stages ------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // A split cuts the layers of a model, in their order, into stages with at least
 // one layer each. There are too many to try all of them: 386 million for 61
@@ -12,8 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_SEARCH_SPLITS_H
-#define PIPEC_SEARCH_SPLITS_H
+#pragma once
 
 #include "Search/Problem.h"
 
@@ -107,5 +102,3 @@ private:
 };
 
 } // namespace pipec::search
-
-#endif // PIPEC_SEARCH_SPLITS_H

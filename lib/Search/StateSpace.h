@@ -1,9 +1,5 @@
 //===- StateSpace.h - The states of one rank --------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // A state of a rank is how often each letter has run. The states that the order
 // of a micro-batch, the cap and lemma 2 allow are few when memory is tight, and
@@ -15,8 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_SEARCH_STATESPACE_H
-#define PIPEC_SEARCH_STATESPACE_H
+#pragma once
 
 #include "Search/Problem.h"
 
@@ -78,5 +73,3 @@ private:
 };
 
 } // namespace pipec::search
-
-#endif // PIPEC_SEARCH_STATESPACE_H

@@ -1,9 +1,5 @@
 //===- Timing.cpp - When the steps of words run ---------------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Search/Timing.h"
 

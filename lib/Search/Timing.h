@@ -1,17 +1,12 @@
 //===- Timing.h - When the steps of words run -------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // Every rank runs its word in order, each step as early as the previous step
 // and its data allow: free arrival (Simulation/Simulate.h) in integers.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_SEARCH_TIMING_H
-#define PIPEC_SEARCH_TIMING_H
+#pragma once
 
 #include "Search/Problem.h"
 
@@ -47,5 +42,3 @@ private:
 };
 
 } // namespace pipec::search
-
-#endif // PIPEC_SEARCH_TIMING_H

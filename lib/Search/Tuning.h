@@ -1,9 +1,5 @@
 //===- Tuning.h - The tuned constants of the search -------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // No constant of this file affects correctness, but each affects results: a
 // search is a function of the problem, the seed and the effort. The tables of
@@ -12,8 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_SEARCH_TUNING_H
-#define PIPEC_SEARCH_TUNING_H
+#pragma once
 
 #include <cstdint>
 
@@ -141,5 +136,3 @@ inline constexpr int64_t cooling = 10'000, coolingDivisor = 10'746;
 inline constexpr uint32_t renewals = 400;
 
 } // namespace pipec::search::tuning
-
-#endif // PIPEC_SEARCH_TUNING_H

@@ -1,12 +1,7 @@
 //===- Writers.h - Results as programs and certificates ---------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_SEARCH_WRITERS_H
-#define PIPEC_SEARCH_WRITERS_H
+#pragma once
 
 #include "Search/Model.h"
 #include "Search/Periodic.h"
@@ -30,5 +25,3 @@ void writeCertificate(const Model &model, llvm::StringRef layout,
                       const Refutation &proof, llvm::raw_ostream &os);
 
 } // namespace pipec::search
-
-#endif // PIPEC_SEARCH_WRITERS_H

@@ -1,9 +1,5 @@
 //===- LayoutSearch.cpp - The best of all layouts -------------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "SearchRun/LayoutSearch.h"
 

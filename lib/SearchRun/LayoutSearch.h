@@ -1,12 +1,7 @@
 //===- LayoutSearch.h - The best of all layouts -----------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_SEARCHRUN_LAYOUTSEARCH_H
-#define PIPEC_SEARCHRUN_LAYOUTSEARCH_H
+#pragma once
 
 #include "SearchRun/PlacementSearch.h"
 
@@ -50,5 +45,3 @@ llvm::FailureOr<LayoutResult> searchLayouts(ScheduleSearch &search,
                                             DiagEngine &diags);
 
 } // namespace pipec
-
-#endif // PIPEC_SEARCHRUN_LAYOUTSEARCH_H

@@ -1,9 +1,5 @@
 //===- MemorySearch.h - Makespan against memory -----------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // Searches under smaller memory limits than the given ones. All limits shrink
 // by a common factor; the largest limit of a rank stands for all. Without a
@@ -16,8 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_SEARCHRUN_MEMORYSEARCH_H
-#define PIPEC_SEARCHRUN_MEMORYSEARCH_H
+#pragma once
 
 #include "Driver/Figures.h"
 #include "SearchRun/ScheduleSearch.h"
@@ -59,5 +54,3 @@ searchFrontier(ScheduleSearch &search, uint64_t work,
                DiagEngine &diags);
 
 } // namespace pipec
-
-#endif // PIPEC_SEARCHRUN_MEMORYSEARCH_H

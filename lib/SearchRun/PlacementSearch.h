@@ -1,12 +1,7 @@
 //===- PlacementSearch.h - The best of several placements -------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_SEARCHRUN_PLACEMENTSEARCH_H
-#define PIPEC_SEARCHRUN_PLACEMENTSEARCH_H
+#pragma once
 
 #include "SearchRun/ScheduleSearch.h"
 
@@ -89,5 +84,3 @@ llvm::FailureOr<PlacementResult> searchPlacements(ScheduleSearch &search,
                                                   DiagEngine &diags);
 
 } // namespace pipec
-
-#endif // PIPEC_SEARCHRUN_PLACEMENTSEARCH_H

@@ -1,17 +1,12 @@
 //===- ScheduleSearch.h - A search and its result ---------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // From sizes, costs and memory to a schedule that is verified and measured like
 // any other one, with a lower bound of its makespan.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_SEARCHRUN_SCHEDULESEARCH_H
-#define PIPEC_SEARCHRUN_SCHEDULESEARCH_H
+#pragma once
 
 #include "Cost/GivenSettings.h"
 #include "IR/GraphBuilder.h"
@@ -201,5 +196,3 @@ private:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_SEARCHRUN_SCHEDULESEARCH_H

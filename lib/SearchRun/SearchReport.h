@@ -1,12 +1,7 @@
 //===- SearchReport.h - The report of a search ------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_SEARCHRUN_SEARCHREPORT_H
-#define PIPEC_SEARCHRUN_SEARCHREPORT_H
+#pragma once
 
 #include "SearchRun/LayoutSearch.h"
 #include "SearchRun/MemorySearch.h"
@@ -68,5 +63,3 @@ private:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_SEARCHRUN_SEARCHREPORT_H

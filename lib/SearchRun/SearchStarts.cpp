@@ -1,9 +1,5 @@
 //===- SearchStarts.cpp - Schedules that a search starts from -------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "SearchRun/SearchStarts.h"
 

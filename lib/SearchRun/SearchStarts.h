@@ -1,12 +1,7 @@
 //===- SearchStarts.h - Schedules that a search starts from -----*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_SEARCHRUN_SEARCHSTARTS_H
-#define PIPEC_SEARCHRUN_SEARCHSTARTS_H
+#pragma once
 
 #include "Driver/Grid.h"
 #include "Driver/ScheduleSource.h"
@@ -124,5 +119,3 @@ llvm::FailureOr<std::vector<Rational>> totalsOf(const Schedule &schedule,
                                                 DiagEngine &diags);
 
 } // namespace pipec
-
-#endif // PIPEC_SEARCHRUN_SEARCHSTARTS_H

@@ -1,17 +1,12 @@
 //===- Checker.h - The implementation of Sema -------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // One walk over the program in source order, implemented in ExprChecker.cpp,
 // StmtChecker.cpp, ScheduleChecker.cpp and SettingsChecker.cpp.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_SEMA_CHECKER_H
-#define PIPEC_SEMA_CHECKER_H
+#pragma once
 
 #include "Cost/Figure.h"
 #include "Sema/Scope.h"
@@ -149,5 +144,3 @@ private:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_SEMA_CHECKER_H

@@ -1,12 +1,7 @@
 //===- Scope.h - Visible names ----------------------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_SEMA_SCOPE_H
-#define PIPEC_SEMA_SCOPE_H
+#pragma once
 
 #include "AST/Decl.h"
 
@@ -58,5 +53,3 @@ private:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_SEMA_SCOPE_H

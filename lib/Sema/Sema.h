@@ -1,12 +1,7 @@
 //===- Sema.h - Names, arity, ranges ----------------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_SEMA_SEMA_H
-#define PIPEC_SEMA_SEMA_H
+#pragma once
 
 #include "AST/Context.h"
 #include "AST/Decl.h"
@@ -57,5 +52,3 @@ llvm::FailureOr<CheckedProgram>
 checkProgram(ast::Module &main, ast::Context &context, DiagEngine &diags);
 
 } // namespace pipec
-
-#endif // PIPEC_SEMA_SEMA_H

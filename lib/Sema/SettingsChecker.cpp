@@ -1,9 +1,5 @@
 //===- SettingsChecker.cpp - Costs, memory, FSDP and expectations ---------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Sema/Checker.h"
 

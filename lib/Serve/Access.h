@@ -1,12 +1,7 @@
 //===- Access.h - Who may use a local server ------------------ -*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_SERVE_ACCESS_H
-#define PIPEC_SERVE_ACCESS_H
+#pragma once
 
 #include "Serve/Http.h"
 
@@ -31,5 +26,3 @@ private:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_SERVE_ACCESS_H

@@ -1,9 +1,5 @@
 //===- BeastServer.cpp - A server with Boost.Beast ------------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // One thread reads and writes all connections and calls the gate. The site
 // answers each accepted request on a thread of its own, so that a request can

@@ -1,12 +1,7 @@
 //===- BeastServer.h - A server with Boost.Beast -------------- -*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_SERVE_BEASTSERVER_H
-#define PIPEC_SERVE_BEASTSERVER_H
+#pragma once
 
 #include "Serve/Http.h"
 
@@ -17,5 +12,3 @@ namespace pipec {
 std::unique_ptr<HttpServer> makeBeastServer();
 
 } // namespace pipec
-
-#endif // PIPEC_SERVE_BEASTSERVER_H

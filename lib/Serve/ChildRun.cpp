@@ -1,9 +1,5 @@
 //===- ChildRun.cpp - Runs of pipec in processes of their own -------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Serve/ChildRun.h"
 

@@ -1,12 +1,7 @@
 //===- ChildRun.h - Runs of pipec in processes of their own --- -*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_SERVE_CHILDRUN_H
-#define PIPEC_SERVE_CHILDRUN_H
+#pragma once
 
 #include "llvm/ADT/StringRef.h"
 
@@ -70,5 +65,3 @@ ChildResult runChild(const ChildRequest &request);
 void endChildren();
 
 } // namespace pipec
-
-#endif // PIPEC_SERVE_CHILDRUN_H

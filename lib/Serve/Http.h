@@ -1,12 +1,7 @@
 //===- Http.h - Requests and responses of a local server ------ -*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_SERVE_HTTP_H
-#define PIPEC_SERVE_HTTP_H
+#pragma once
 
 #include <functional>
 #include <map>
@@ -71,5 +66,3 @@ using MakeHttpServer = std::unique_ptr<HttpServer> (*)();
 inline constexpr size_t maxBodyBytes = size_t(1) << 20;
 
 } // namespace pipec
-
-#endif // PIPEC_SERVE_HTTP_H

@@ -1,9 +1,5 @@
 //===- Jobs.cpp - Long runs that a page follows ---------------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Serve/Jobs.h"
 

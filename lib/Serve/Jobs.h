@@ -1,12 +1,7 @@
 //===- Jobs.h - Long runs that a page follows ----------------- -*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_SERVE_JOBS_H
-#define PIPEC_SERVE_JOBS_H
+#pragma once
 
 #include "Serve/ChildRun.h"
 
@@ -58,5 +53,3 @@ private:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_SERVE_JOBS_H

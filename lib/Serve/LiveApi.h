@@ -1,12 +1,7 @@
 //===- LiveApi.h - The requests of the live page -------------- -*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_SERVE_LIVEAPI_H
-#define PIPEC_SERVE_LIVEAPI_H
+#pragma once
 
 #include "Serve/Http.h"
 #include "Serve/Jobs.h"
@@ -90,5 +85,3 @@ private:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_SERVE_LIVEAPI_H

@@ -1,12 +1,7 @@
 //===- LivePage.h - The live page ----------------------------- -*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_SERVE_LIVEPAGE_H
-#define PIPEC_SERVE_LIVEPAGE_H
+#pragma once
 
 #include "Support/DiagEngine.h"
 
@@ -33,5 +28,3 @@ llvm::FailureOr<std::string> livePage(const LiveFacts &facts,
                                       DiagEngine &diags);
 
 } // namespace pipec
-
-#endif // PIPEC_SERVE_LIVEPAGE_H

@@ -1,9 +1,5 @@
 //===- LiveRequest.cpp - A run that the live page asks for ----------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Serve/LiveRequest.h"
 

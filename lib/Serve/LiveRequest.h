@@ -1,12 +1,7 @@
 //===- LiveRequest.h - A run that the live page asks for ------ -*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_SERVE_LIVEREQUEST_H
-#define PIPEC_SERVE_LIVEREQUEST_H
+#pragma once
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
@@ -59,5 +54,3 @@ struct LiveRequest {
 };
 
 } // namespace pipec
-
-#endif // PIPEC_SERVE_LIVEREQUEST_H

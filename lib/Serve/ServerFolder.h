@@ -1,12 +1,7 @@
 //===- ServerFolder.h - The folder of a local server ---------- -*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_SERVE_SERVERFOLDER_H
-#define PIPEC_SERVE_SERVERFOLDER_H
+#pragma once
 
 #include "llvm/ADT/StringRef.h"
 
@@ -64,5 +59,3 @@ private:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_SERVE_SERVERFOLDER_H

@@ -1,12 +1,7 @@
 //===- SignalWait.h - Waiting for Ctrl-C ---------------------- -*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_SERVE_SIGNALWAIT_H
-#define PIPEC_SERVE_SIGNALWAIT_H
+#pragma once
 
 #include <chrono>
 #include <csignal>
@@ -34,5 +29,3 @@ private:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_SERVE_SIGNALWAIT_H

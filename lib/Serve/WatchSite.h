@@ -1,12 +1,7 @@
 //===- WatchSite.h - The page that watch serves --------------- -*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_SERVE_WATCHSITE_H
-#define PIPEC_SERVE_WATCHSITE_H
+#pragma once
 
 #include "Serve/Http.h"
 
@@ -34,5 +29,3 @@ private:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_SERVE_WATCHSITE_H

@@ -1,9 +1,5 @@
 //===- Blocked.cpp - Reporting an order that cannot run -------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Simulation/Blocked.h"
 #include "IR/StepPlaces.h"

@@ -1,12 +1,7 @@
 //===- Blocked.h - Reporting an order that cannot run -----------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_SIMULATION_BLOCKED_H
-#define PIPEC_SIMULATION_BLOCKED_H
+#pragma once
 
 #include "IR/DataFlow.h"
 #include "Support/DiagEngine.h"
@@ -38,5 +33,3 @@ InFlightDiagnostic reportBlocked(const Schedule &schedule, const Walk &walk,
 }
 
 } // namespace pipec
-
-#endif // PIPEC_SIMULATION_BLOCKED_H

@@ -1,12 +1,7 @@
 //===- ExpectCheck.h - Checking `expect` clauses ----------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_SIMULATION_EXPECTCHECK_H
-#define PIPEC_SIMULATION_EXPECTCHECK_H
+#pragma once
 
 #include "IR/Schedule.h"
 #include "Support/DiagEngine.h"
@@ -37,5 +32,3 @@ checkExpectations(const Schedule &schedule, DiagEngine &diags);
 std::string figureName(const Expectation &expectation);
 
 } // namespace pipec
-
-#endif // PIPEC_SIMULATION_EXPECTCHECK_H

@@ -1,12 +1,7 @@
 //===- FreeClock.h - The time of each rank under free arrival ---*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_SIMULATION_FREECLOCK_H
-#define PIPEC_SIMULATION_FREECLOCK_H
+#pragma once
 
 #include "IR/DataFlow.h"
 #include "Simulation/Resources.h"
@@ -91,5 +86,3 @@ inline bool needsResources(const Schedule &schedule, const TickCosts &costs) {
 }
 
 } // namespace pipec
-
-#endif // PIPEC_SIMULATION_FREECLOCK_H

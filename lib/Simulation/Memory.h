@@ -1,9 +1,5 @@
 //===- Memory.h - The memory of each rank -----------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // The memory model of docs/Simulation.md. It has three parts, in the unit of
 // the `memory` settings:
@@ -22,8 +18,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_SIMULATION_MEMORY_H
-#define PIPEC_SIMULATION_MEMORY_H
+#pragma once
 
 #include "IR/DataFlow.h"
 #include "Simulation/Simulate.h"
@@ -133,5 +128,3 @@ llvm::FailureOr<std::vector<Rational>> peakMemory(const Schedule &schedule,
                                                   DiagEngine &diags);
 
 } // namespace pipec
-
-#endif // PIPEC_SIMULATION_MEMORY_H

@@ -1,12 +1,7 @@
 //===- MemoryLimit.h - The memory limit per rank ----------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_SIMULATION_MEMORYLIMIT_H
-#define PIPEC_SIMULATION_MEMORYLIMIT_H
+#pragma once
 
 #include "IR/Schedule.h"
 #include "Support/DiagEngine.h"
@@ -22,5 +17,3 @@ bool checkMemoryLimit(const Schedule &schedule, Severity severity,
                       DiagEngine &diags);
 
 } // namespace pipec
-
-#endif // PIPEC_SIMULATION_MEMORYLIMIT_H

@@ -1,9 +1,5 @@
 //===- Resources.h - Collectives and edges of a run -------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // Resources that are used while a rank computes: the collectives of FSDP, which
 // run one after the other on each rank, and the directed edges between two
@@ -11,8 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_SIMULATION_RESOURCES_H
-#define PIPEC_SIMULATION_RESOURCES_H
+#pragma once
 
 #include "Simulation/TickCosts.h"
 
@@ -86,5 +81,3 @@ private:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_SIMULATION_RESOURCES_H

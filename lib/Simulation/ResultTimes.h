@@ -1,12 +1,7 @@
 //===- ResultTimes.h - When results are produced and arrive -----*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_SIMULATION_RESULTTIMES_H
-#define PIPEC_SIMULATION_RESULTTIMES_H
+#pragma once
 
 #include "IR/DataFlow.h"
 #include "Simulation/Simulate.h"
@@ -73,5 +68,3 @@ private:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_SIMULATION_RESULTTIMES_H

@@ -1,9 +1,5 @@
 //===- Simulate.cpp - Simulating a schedule -------------------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // `OrderWalk` runs schedules under free arrival, `WaitEngine` under a model.
 //

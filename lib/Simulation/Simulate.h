@@ -1,9 +1,5 @@
 //===- Simulate.h - Simulating a schedule -----------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // There are two ways to run a schedule under its own costs, in exact ticks;
 // docs/Simulation.md defines them:
@@ -25,8 +21,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_SIMULATION_SIMULATE_H
-#define PIPEC_SIMULATION_SIMULATE_H
+#pragma once
 
 #include "Simulation/TickCosts.h"
 #include "Waiting/StepNumbers.h"
@@ -160,5 +155,3 @@ recordedRun(const Schedule &schedule,
 void fillTimes(Schedule &schedule, const Simulation &simulation);
 
 } // namespace pipec
-
-#endif // PIPEC_SIMULATION_SIMULATE_H

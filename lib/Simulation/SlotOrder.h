@@ -1,12 +1,7 @@
 //===- SlotOrder.h - Checking lists with time slots -------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_SIMULATION_SLOTORDER_H
-#define PIPEC_SIMULATION_SLOTORDER_H
+#pragma once
 
 #include "IR/Schedule.h"
 #include "Support/DiagEngine.h"
@@ -25,5 +20,3 @@ bool checkSlotOrder(const Schedule &schedule, Severity severity,
                     DiagEngine &diags);
 
 } // namespace pipec
-
-#endif // PIPEC_SIMULATION_SLOTORDER_H

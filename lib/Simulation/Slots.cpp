@@ -1,9 +1,5 @@
 //===- Slots.cpp - Steps in slots of unit time ----------------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // One `OrderWalk`, which includes the data that stages keep for themselves: in
 // an unverified list, a step may precede the producers of its inputs.

@@ -1,9 +1,5 @@
 //===- Slots.h - Steps in slots of unit time --------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // The form in which papers draw schedules: time is divided into slots, every
 // step or overlap occupies one slot, and each rank runs its list in order as
@@ -11,8 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_SIMULATION_SLOTS_H
-#define PIPEC_SIMULATION_SLOTS_H
+#pragma once
 
 #include "IR/Schedule.h"
 
@@ -43,5 +38,3 @@ struct SlotTable {
 SlotTable computeSlots(const Schedule &schedule);
 
 } // namespace pipec
-
-#endif // PIPEC_SIMULATION_SLOTS_H

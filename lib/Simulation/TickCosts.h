@@ -1,12 +1,7 @@
 //===- TickCosts.h - Durations as integers ----------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_SIMULATION_TICKCOSTS_H
-#define PIPEC_SIMULATION_TICKCOSTS_H
+#pragma once
 
 #include "IR/Schedule.h"
 #include "Support/DiagEngine.h"
@@ -146,5 +141,3 @@ private:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_SIMULATION_TICKCOSTS_H

@@ -1,12 +1,7 @@
 //===- TransferTimes.h - When transfers are complete ------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_SIMULATION_TRANSFERTIMES_H
-#define PIPEC_SIMULATION_TRANSFERTIMES_H
+#pragma once
 
 #include "Simulation/Simulate.h"
 
@@ -55,5 +50,3 @@ private:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_SIMULATION_TRANSFERTIMES_H

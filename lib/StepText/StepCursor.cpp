@@ -1,9 +1,5 @@
 //===- StepCursor.cpp - Reading words and numbers of step IR --------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "StepText/StepCursor.h"
 

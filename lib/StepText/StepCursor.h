@@ -1,9 +1,5 @@
 //===- StepCursor.h - Reading words and numbers of step IR ------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // The functions for words, numbers and names that the header and the steps
 // share. They work on the bytes of the file, which end in a NUL, and allocate
@@ -11,8 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_STEPTEXT_STEPCURSOR_H
-#define PIPEC_STEPTEXT_STEPCURSOR_H
+#pragma once
 
 #include "Support/DiagEngine.h"
 #include "Support/Rational.h"
@@ -134,5 +129,3 @@ protected:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_STEPTEXT_STEPCURSOR_H

@@ -1,9 +1,5 @@
 //===- StepListParser.cpp - Phases, steps and groups of step IR -----------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "StepText/StepParserDetail.h"
 

@@ -1,9 +1,5 @@
 //===- StepParser.cpp - Step IR from text ---------------------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // Parses the text in one pass, line by line. Nearly all lines of a real file
 // are single steps in the form of the printer; `quickStep` handles only these,

@@ -1,12 +1,7 @@
 //===- StepParser.h - Step IR from text -------------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_STEPTEXT_STEPPARSER_H
-#define PIPEC_STEPTEXT_STEPPARSER_H
+#pragma once
 
 #include "IR/Schedule.h"
 #include "Support/DiagEngine.h"
@@ -19,5 +14,3 @@ namespace pipec {
 llvm::FailureOr<Schedule> parseSteps(llvm::StringRef text, DiagEngine &diags);
 
 } // namespace pipec
-
-#endif // PIPEC_STEPTEXT_STEPPARSER_H

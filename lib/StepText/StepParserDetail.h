@@ -1,17 +1,12 @@
 //===- StepParserDetail.h - The parser of step IR ---------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // Internal to lib/StepText. Each line is parsed separately: after an error, the
 // rest of the line is skipped and parsing continues.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_STEPTEXT_STEPPARSERDETAIL_H
-#define PIPEC_STEPTEXT_STEPPARSERDETAIL_H
+#pragma once
 
 #include "IR/DataFlow.h"
 #include "IR/GraphBuilder.h"
@@ -126,5 +121,3 @@ private:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_STEPTEXT_STEPPARSERDETAIL_H

@@ -1,9 +1,5 @@
 //===- StepPrinter.cpp - Step IR as text ----------------------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // Lists of tens of millions of lines are normal, so each step is formatted in
 // place in a buffer.

@@ -1,12 +1,7 @@
 //===- StepPrinter.h - Step IR as text --------------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_STEPTEXT_STEPPRINTER_H
-#define PIPEC_STEPTEXT_STEPPRINTER_H
+#pragma once
 
 #include "IR/Schedule.h"
 
@@ -19,5 +14,3 @@ namespace pipec {
 void printSteps(const Schedule &schedule, llvm::raw_ostream &os);
 
 } // namespace pipec
-
-#endif // PIPEC_STEPTEXT_STEPPRINTER_H

@@ -1,12 +1,7 @@
 //===- Decimal.h - Fractions as decimals ------------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_SUPPORT_DECIMAL_H
-#define PIPEC_SUPPORT_DECIMAL_H
+#pragma once
 
 #include "Support/Rational.h"
 
@@ -43,5 +38,3 @@ void writeExact(llvm::json::OStream &json, llvm::StringRef key,
                 const std::optional<Rational> &value);
 
 } // namespace pipec
-
-#endif // PIPEC_SUPPORT_DECIMAL_H

@@ -1,9 +1,5 @@
 //===- DiagEngine.cpp - Reporting of errors and warnings ------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Support/DiagEngine.h"
 

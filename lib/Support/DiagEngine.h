@@ -1,9 +1,5 @@
 //===- DiagEngine.h - Reporting of errors and warnings ----------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // All phases report through one engine:
 //
@@ -17,8 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_SUPPORT_DIAGENGINE_H
-#define PIPEC_SUPPORT_DIAGENGINE_H
+#pragma once
 
 #include "Support/DiagKinds.h"
 #include "Support/SourceFiles.h"
@@ -276,5 +271,3 @@ InFlightDiagnostic::note(SourceLoc loc, diag::Kind<id, Severity::Note, n> kind,
 }
 
 } // namespace pipec
-
-#endif // PIPEC_SUPPORT_DIAGENGINE_H

@@ -1,12 +1,7 @@
 //===- DiagKinds.h - The kinds of diagnostics -------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_SUPPORT_DIAGKINDS_H
-#define PIPEC_SUPPORT_DIAGKINDS_H
+#pragma once
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -87,5 +82,3 @@ llvm::ArrayRef<DiagInfo> allDiagInfos();
 std::string textOf(const DiagInfo &info);
 
 } // namespace pipec
-
-#endif // PIPEC_SUPPORT_DIAGKINDS_H

@@ -1,9 +1,5 @@
 //===- DiagPrinter.h - Diagnostics as text ----------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 //   zb1p.pipe:5:40: error: no pending weight gradient for `W`
 //     steady   { for i in 0..m - w { F I W W } }
@@ -16,8 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_SUPPORT_DIAGPRINTER_H
-#define PIPEC_SUPPORT_DIAGPRINTER_H
+#pragma once
 
 #include "Support/DiagEngine.h"
 
@@ -86,5 +81,3 @@ private:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_SUPPORT_DIAGPRINTER_H

@@ -1,12 +1,7 @@
 //===- FatalErrors.h - Ends of a run without a stack trace ------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_SUPPORT_FATALERRORS_H
-#define PIPEC_SUPPORT_FATALERRORS_H
+#pragma once
 
 #include <functional>
 #include <memory>
@@ -41,5 +36,3 @@ private:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_SUPPORT_FATALERRORS_H

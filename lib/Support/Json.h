@@ -1,9 +1,5 @@
 //===- Json.h - JSON that is read in place ----------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // Profiles and traces are read in place, value by value, with the positions of
 // all values and the spelling of all numbers. `value` returns the text of a
@@ -11,8 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_SUPPORT_JSON_H
-#define PIPEC_SUPPORT_JSON_H
+#pragma once
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
@@ -120,5 +115,3 @@ llvm::Expected<llvm::json::Value> parseJson(llvm::StringRef text,
                                             unsigned depth = maxJsonDepth);
 
 } // namespace pipec
-
-#endif // PIPEC_SUPPORT_JSON_H

@@ -1,9 +1,5 @@
 //===- LargePages.cpp - Large pages for large lists -----------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // Linux grants huge pages on request (`madvise`, the usual setting of
 // transparent huge pages), but the GNU C library requests them only if the

@@ -1,12 +1,7 @@
 //===- LargePages.h - Large pages for large lists ---------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_SUPPORT_LARGEPAGES_H
-#define PIPEC_SUPPORT_LARGEPAGES_H
+#pragma once
 
 namespace pipec {
 
@@ -18,5 +13,3 @@ namespace pipec {
 void useLargePages();
 
 } // namespace pipec
-
-#endif // PIPEC_SUPPORT_LARGEPAGES_H

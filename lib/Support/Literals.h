@@ -1,12 +1,7 @@
 //===- Literals.h - JSON and literals of Python -----------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_SUPPORT_LITERALS_H
-#define PIPEC_SUPPORT_LITERALS_H
+#pragma once
 
 #include "Support/DiagEngine.h"
 #include "Support/Json.h"
@@ -95,5 +90,3 @@ private:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_SUPPORT_LITERALS_H

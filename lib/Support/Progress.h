@@ -1,12 +1,7 @@
 //===- Progress.h - The progress of a long run ------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_SUPPORT_PROGRESS_H
-#define PIPEC_SUPPORT_PROGRESS_H
+#pragma once
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/raw_ostream.h"
@@ -83,5 +78,3 @@ private:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_SUPPORT_PROGRESS_H

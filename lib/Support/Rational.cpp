@@ -1,9 +1,5 @@
 //===- Rational.cpp - Exact fractions of 64-bit integers ------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Support/Rational.h"
 

@@ -1,12 +1,7 @@
 //===- Rational.h - Exact fractions of 64-bit integers ----------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_SUPPORT_RATIONAL_H
-#define PIPEC_SUPPORT_RATIONAL_H
+#pragma once
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/raw_ostream.h"
@@ -69,5 +64,3 @@ private:
 llvm::raw_ostream &operator<<(llvm::raw_ostream &os, Rational value);
 
 } // namespace pipec
-
-#endif // PIPEC_SUPPORT_RATIONAL_H

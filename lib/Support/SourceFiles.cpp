@@ -1,9 +1,5 @@
 //===- SourceFiles.cpp - The files of one run -----------------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Support/SourceFiles.h"
 

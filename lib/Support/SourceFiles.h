@@ -1,12 +1,7 @@
 //===- SourceFiles.h - The files of one run ---------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_SUPPORT_SOURCEFILES_H
-#define PIPEC_SUPPORT_SOURCEFILES_H
+#pragma once
 
 #include "Support/SourceLoc.h"
 
@@ -145,5 +140,3 @@ private:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_SUPPORT_SOURCEFILES_H

@@ -1,12 +1,7 @@
 //===- SourceLoc.h - A source position in four bytes ------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_SUPPORT_SOURCELOC_H
-#define PIPEC_SUPPORT_SOURCELOC_H
+#pragma once
 
 #include <cstdint>
 
@@ -22,5 +17,3 @@ struct SourceLoc {
 };
 
 } // namespace pipec
-
-#endif // PIPEC_SUPPORT_SOURCELOC_H

@@ -1,9 +1,5 @@
 //===- SpanSort.h - Sorting data that is nearly sorted ----------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // This is a bucket sort (Knuth, "The Art of Computer Programming", 5.2.5). The
 // range of the first key that differs is divided into equal spans, a quarter as
@@ -22,8 +18,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_SUPPORT_SPANSORT_H
-#define PIPEC_SUPPORT_SPANSORT_H
+#pragma once
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"
@@ -124,5 +119,3 @@ void spanSort(llvm::MutableArrayRef<T> from, llvm::MutableArrayRef<T> to,
 }
 
 } // namespace pipec
-
-#endif // PIPEC_SUPPORT_SPANSORT_H

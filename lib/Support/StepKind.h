@@ -1,12 +1,7 @@
 //===- StepKind.h - The kinds of steps and their limits ---------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_SUPPORT_STEPKIND_H
-#define PIPEC_SUPPORT_STEPKIND_H
+#pragma once
 
 #include "llvm/ADT/StringRef.h"
 
@@ -224,5 +219,3 @@ inline constexpr unsigned maxMicrobatches = 1u << 24;
 inline constexpr unsigned maxRanks = 1u << 16;
 
 } // namespace pipec
-
-#endif // PIPEC_SUPPORT_STEPKIND_H

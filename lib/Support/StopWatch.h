@@ -1,12 +1,7 @@
 //===- StopWatch.h - What ends long work early ------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_SUPPORT_STOPWATCH_H
-#define PIPEC_SUPPORT_STOPWATCH_H
+#pragma once
 
 #include <atomic>
 #include <chrono>
@@ -39,5 +34,3 @@ private:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_SUPPORT_STOPWATCH_H

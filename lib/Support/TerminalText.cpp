@@ -1,9 +1,5 @@
 //===- TerminalText.cpp - Text of users on a terminal ---------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Support/TerminalText.h"
 

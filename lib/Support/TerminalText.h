@@ -1,9 +1,5 @@
 //===- TerminalText.h - Text of users on a terminal -------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // Names, file names, comments and source lines may contain any bytes, including
 // terminal escape sequences. These functions replace such bytes before text is
@@ -11,8 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_SUPPORT_TERMINALTEXT_H
-#define PIPEC_SUPPORT_TERMINALTEXT_H
+#pragma once
 
 #include "llvm/ADT/StringRef.h"
 
@@ -31,5 +26,3 @@ std::string terminalText(llvm::StringRef text);
 size_t terminalWidth(llvm::StringRef text);
 
 } // namespace pipec
-
-#endif // PIPEC_SUPPORT_TERMINALTEXT_H

@@ -1,12 +1,7 @@
 //===- TextBuffer.h - Text on its way to a stream ---------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_SUPPORT_TEXTBUFFER_H
-#define PIPEC_SUPPORT_TEXTBUFFER_H
+#pragma once
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/raw_ostream.h"
@@ -64,5 +59,3 @@ private:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_SUPPORT_TEXTBUFFER_H

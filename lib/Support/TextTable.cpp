@@ -1,9 +1,5 @@
 //===- TextTable.cpp - Aligned columns of text ----------------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Support/TextTable.h"
 

@@ -1,12 +1,7 @@
 //===- TextTable.h - Aligned columns of text --------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_SUPPORT_TEXTTABLE_H
-#define PIPEC_SUPPORT_TEXTTABLE_H
+#pragma once
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -65,5 +60,3 @@ private:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_SUPPORT_TEXTTABLE_H

@@ -1,12 +1,7 @@
 //===- Uri.h - References to files ------------------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_SUPPORT_URI_H
-#define PIPEC_SUPPORT_URI_H
+#pragma once
 
 #include "llvm/ADT/StringRef.h"
 
@@ -23,5 +18,3 @@ std::string uriOfPath(llvm::StringRef path);
 std::string pathOfUri(llvm::StringRef uri);
 
 } // namespace pipec
-
-#endif // PIPEC_SUPPORT_URI_H

@@ -1,9 +1,5 @@
 //===- VerifyDiagnostics.h - Expected diagnostics in tests ------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // With --verify-diagnostics, a run succeeds if it emits exactly the diagnostics
 // that comments in its input announce:
@@ -19,8 +15,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_SUPPORT_VERIFYDIAGNOSTICS_H
-#define PIPEC_SUPPORT_VERIFYDIAGNOSTICS_H
+#pragma once
 
 #include "Support/DiagEngine.h"
 
@@ -43,5 +38,3 @@ private:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_SUPPORT_VERIFYDIAGNOSTICS_H

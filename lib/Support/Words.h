@@ -1,12 +1,7 @@
 //===- Words.h - Words of messages ------------------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_SUPPORT_WORDS_H
-#define PIPEC_SUPPORT_WORDS_H
+#pragma once
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringExtras.h"
@@ -48,5 +43,3 @@ std::string countText(uint64_t number, llvm::StringRef noun,
 std::string listText(llvm::ArrayRef<unsigned> numbers);
 
 } // namespace pipec
-
-#endif // PIPEC_SUPPORT_WORDS_H

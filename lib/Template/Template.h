@@ -1,9 +1,5 @@
 //===- Template.h - Mustache templates --------------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // The language is mustache(5): variables, sections, inverted sections,
 // comments, partials, set delimiters; lines that contain only a tag are
@@ -14,8 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_TEMPLATE_TEMPLATE_H
-#define PIPEC_TEMPLATE_TEMPLATE_H
+#pragma once
 
 #include "Support/DiagEngine.h"
 #include "Template/TemplateData.h"
@@ -108,5 +103,3 @@ llvm::LogicalResult renderEmbedded(llvm::StringRef text,
                                    Template::Loader loader = nullptr);
 
 } // namespace pipec
-
-#endif // PIPEC_TEMPLATE_TEMPLATE_H

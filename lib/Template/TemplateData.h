@@ -1,9 +1,5 @@
 //===- TemplateData.h - The data of a template ------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // The data is a tree of objects and lists of objects, computed on demand: a
 // node is a few numbers that the implementation interprets, so data of any size
@@ -11,8 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_TEMPLATE_TEMPLATEDATA_H
-#define PIPEC_TEMPLATE_TEMPLATEDATA_H
+#pragma once
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -119,5 +114,3 @@ public:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_TEMPLATE_TEMPLATEDATA_H

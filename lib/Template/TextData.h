@@ -1,12 +1,7 @@
 //===- TextData.h - One object of named texts -------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_TEMPLATE_TEXTDATA_H
-#define PIPEC_TEMPLATE_TEXTDATA_H
+#pragma once
 
 #include "Template/TemplateData.h"
 
@@ -45,5 +40,3 @@ private:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_TEMPLATE_TEXTDATA_H

@@ -1,9 +1,5 @@
 //===- AlignBubbles.cpp - Bubbles that align time slots -------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // Inserts bubbles so that equal positions in the lists mean equal time slots:
 //

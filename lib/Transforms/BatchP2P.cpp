@@ -1,9 +1,5 @@
 //===- BatchP2P.cpp - Batches of transfers --------------------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 //   SEND_F s0 m1 -> r1
 //   RECV_B s0 m0 <- r1      ->   batch SEND_F s0 m1 -> r1, RECV_B s0 m0 <- r1

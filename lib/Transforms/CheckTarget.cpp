@@ -1,9 +1,5 @@
 //===- CheckTarget.cpp - The restrictions of targets ----------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // A check, which does not change the schedule. Frameworks/Rules.def lists what
 // can be refused, and Frameworks/Targets.def which target refuses what.

@@ -1,9 +1,5 @@
 //===- Checks.cpp - Shared parts of passes --------------------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Transforms/Checks.h"
 #include "IR/StepPlaces.h"

@@ -1,12 +1,7 @@
 //===- Checks.h - Shared parts of passes ------------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_TRANSFORMS_CHECKS_H
-#define PIPEC_TRANSFORMS_CHECKS_H
+#pragma once
 
 #include "IR/Schedule.h"
 #include "Support/DiagEngine.h"
@@ -57,5 +52,3 @@ llvm::LogicalResult checkEnoughSteps(const Schedule &schedule,
                                      llvm::StringRef pass, DiagEngine &diags);
 
 } // namespace pipec
-
-#endif // PIPEC_TRANSFORMS_CHECKS_H

@@ -1,9 +1,5 @@
 //===- DeferWeight.cpp - Moving weight gradients into waits ---------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 //   rank 1 of 2, F = I = W = 1:
 //

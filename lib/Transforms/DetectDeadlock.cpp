@@ -1,9 +1,5 @@
 //===- DetectDeadlock.cpp - Checking for deadlocks ------------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // A check, which does not change the schedule. For example, these lists
 // deadlock under one in-order stream per rank, since the send of each rank

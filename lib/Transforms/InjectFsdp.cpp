@@ -1,9 +1,5 @@
 //===- InjectFsdp.cpp - Adding FSDP actions -------------------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 //   F s0 m0                  UNSHARD s0
 //   F s2 m0                  UNSHARD s2

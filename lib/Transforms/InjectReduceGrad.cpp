@@ -1,9 +1,5 @@
 //===- InjectReduceGrad.cpp - Adding reductions of gradients --------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 //   B s0 m0                  B s0 m0
 //   B s0 m1          ->      B s0 m1

@@ -1,9 +1,5 @@
 //===- InsertP2P.cpp - Adding sends and receives --------------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // For every F, B and I whose neighbor stage is on another rank, the pass adds a
 // send after the producer and a receive before the consumer:

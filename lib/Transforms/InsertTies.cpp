@@ -1,9 +1,5 @@
 //===- InsertTies.cpp - Adding sums of tied gradients ---------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 //   tie 0 2, stages 0 and 2 on ranks 0 and 2
 //

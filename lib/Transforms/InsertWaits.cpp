@@ -1,9 +1,5 @@
 //===- InsertWaits.cpp - Adding waits for sends and reductions ------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // Each send gets a wait later in its list:
 //

@@ -1,9 +1,5 @@
 //===- InterleavedSlots.cpp - The slots of Interleaved1F1B ----------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // HyperParallel's ScheduleInterleaved1F1B writes its lists with bubbles. With p
 // ranks and m micro-batches, rank r

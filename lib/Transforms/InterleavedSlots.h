@@ -1,12 +1,7 @@
 //===- InterleavedSlots.h - Lists with bubbles ------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_TRANSFORMS_INTERLEAVEDSLOTS_H
-#define PIPEC_TRANSFORMS_INTERLEAVEDSLOTS_H
+#pragma once
 
 #include "IR/Schedule.h"
 #include "Support/DiagEngine.h"
@@ -33,5 +28,3 @@ StepList withBubbles(const StepList &list, llvm::ArrayRef<uint32_t> gaps,
 llvm::LogicalResult takeInterleavedSlots(Schedule &schedule, DiagEngine &diags);
 
 } // namespace pipec
-
-#endif // PIPEC_TRANSFORMS_INTERLEAVEDSLOTS_H

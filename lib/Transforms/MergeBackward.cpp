@@ -1,9 +1,5 @@
 //===- MergeBackward.cpp - Full backwards from split ones -----------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 //   which=adjacent               which=all
 //   I s0 m0       B s0 m0        I s0 m0       B s0 m0

@@ -1,12 +1,7 @@
 //===- OwedWeights.h - Pending weight gradients -----------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_TRANSFORMS_OWEDWEIGHTS_H
-#define PIPEC_TRANSFORMS_OWEDWEIGHTS_H
+#pragma once
 
 #include "IR/Step.h"
 
@@ -96,5 +91,3 @@ private:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_TRANSFORMS_OWEDWEIGHTS_H

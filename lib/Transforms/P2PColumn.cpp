@@ -1,9 +1,5 @@
 //===- P2PColumn.cpp - Transfers slot by slot -----------------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // The order of HyperParallel's `add_send_recv`. Position t of every list is
 // time slot t; the lists are processed slot by slot:

@@ -1,12 +1,7 @@
 //===- P2POrders.h - The orders of insert-p2p -------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_TRANSFORMS_P2PORDERS_H
-#define PIPEC_TRANSFORMS_P2PORDERS_H
+#pragma once
 
 #include "IR/DataFlow.h"
 #include "Support/DiagEngine.h"
@@ -78,5 +73,3 @@ llvm::FailureOr<std::vector<StepList>> placeP2PInTime(const Schedule &schedule,
                                                       DiagEngine &diags);
 
 } // namespace pipec
-
-#endif // PIPEC_TRANSFORMS_P2PORDERS_H

@@ -1,9 +1,5 @@
 //===- P2PPlaces.cpp - Where timed transfers are inserted -----------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Transforms/P2PPlaces.h"
 

@@ -1,12 +1,7 @@
 //===- P2PPlaces.h - Where timed transfers are inserted ---------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_TRANSFORMS_P2PPLACES_H
-#define PIPEC_TRANSFORMS_P2PPLACES_H
+#pragma once
 
 #include "Transforms/Passes.h"
 
@@ -65,5 +60,3 @@ private:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_TRANSFORMS_P2PPLACES_H

@@ -1,9 +1,5 @@
 //===- P2PSimulate.cpp - Transfers in rounds over the ranks ---------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // The order of PyTorch's `_add_send_recv`. The lists are run in rounds: in each
 // round every rank, in ascending order, runs its next step (or overlap) if its

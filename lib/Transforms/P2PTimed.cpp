@@ -1,9 +1,5 @@
 //===- P2PTimed.cpp - Transfers in the order of time ----------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // `insert-p2p{order=timed}`. The lists without transfers are run under the
 // schedule's costs. A transfer x is produced at e(x), the end of its producer,

@@ -1,9 +1,5 @@
 //===- PairOverlap.cpp - Overlaps of adjacent steps -----------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 //   F s0 m2                   overlap F s0 m2 & B s0 m0
 //   B s0 m0            ->     overlap F s0 m3 & B s0 m1

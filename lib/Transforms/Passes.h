@@ -1,12 +1,7 @@
 //===- Passes.h - The passes and their options ------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_TRANSFORMS_PASSES_H
-#define PIPEC_TRANSFORMS_PASSES_H
+#pragma once
 
 #include "Frameworks/TargetRules.h"
 #include "Pass/Pass.h"
@@ -59,5 +54,3 @@ std::optional<WaitModel> modelOfTarget(llvm::StringRef target);
 void printPassPage(llvm::raw_ostream &os);
 
 } // namespace pipec
-
-#endif // PIPEC_TRANSFORMS_PASSES_H

@@ -1,12 +1,7 @@
 //===- RankWaits.h - The waits for sends of one rank ------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_TRANSFORMS_RANKWAITS_H
-#define PIPEC_TRANSFORMS_RANKWAITS_H
+#pragma once
 
 #include "IR/DataFlow.h"
 #include "Transforms/Passes.h"
@@ -219,5 +214,3 @@ private:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_TRANSFORMS_RANKWAITS_H

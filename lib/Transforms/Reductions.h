@@ -1,12 +1,7 @@
 //===- Reductions.h - REDUCE_GRAD and the waits for it ----------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_TRANSFORMS_REDUCTIONS_H
-#define PIPEC_TRANSFORMS_REDUCTIONS_H
+#pragma once
 
 #include "Transforms/Checks.h"
 #include "Transforms/Passes.h"
@@ -50,5 +45,3 @@ private:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_TRANSFORMS_REDUCTIONS_H

@@ -1,9 +1,5 @@
 //===- SimulatePass.cpp - Start times for every step ----------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // Before, after, with F = 1 and p2p = 1/2:
 //

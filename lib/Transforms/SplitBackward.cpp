@@ -1,9 +1,5 @@
 //===- SplitBackward.cpp - Split backwards from full ones -----------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 //   B s0 m0                      I s0 m0
 //   overlap F s0 m2 & B s0 m1    W s0 m0

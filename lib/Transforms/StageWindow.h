@@ -1,12 +1,7 @@
 //===- StageWindow.h - The next distinct stages of a rank -------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_TRANSFORMS_STAGEWINDOW_H
-#define PIPEC_TRANSFORMS_STAGEWINDOW_H
+#pragma once
 
 #include "IR/Schedule.h"
 
@@ -73,5 +68,3 @@ void StageWindow::pass(const StepList &list, size_t first, size_t last,
 }
 
 } // namespace pipec
-
-#endif // PIPEC_TRANSFORMS_STAGEWINDOW_H

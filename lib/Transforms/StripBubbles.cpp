@@ -1,9 +1,5 @@
 //===- StripBubbles.cpp - Removing idle slots -----------------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 //   F s1 m0                  F s1 m0
 //   bubble           ->      B s1 m0

@@ -1,9 +1,5 @@
 //===- StripTies.cpp - Removing tied parameters ---------------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 //   tie 0 2
 //   B s0 m1              ->   B s0 m1

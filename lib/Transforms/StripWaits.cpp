@@ -1,9 +1,5 @@
 //===- StripWaits.cpp - Removing waits ------------------------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 //   SEND_F s0 m0 -> r1          SEND_F s0 m0 -> r1
 //   B s0 m0               ->    B s0 m0

@@ -1,9 +1,5 @@
 //===- Unpair.cpp - Plain steps from overlaps -----------------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 //   overlap F s0 m2 & B s0 m0     ->     F s0 m2
 //                                        B s0 m0

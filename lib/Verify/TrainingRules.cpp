@@ -1,9 +1,5 @@
 //===- TrainingRules.cpp - Assumptions of training loops ------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Verify/TrainingRules.h"
 #include "IR/StepPlaces.h"

@@ -1,17 +1,12 @@
 //===- TrainingRules.h - Assumptions of training loops ----------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // Properties that are not necessary for a well-formed schedule, but that a
 // training loop may rely on. The caller chooses the severity.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_VERIFY_TRAININGRULES_H
-#define PIPEC_VERIFY_TRAININGRULES_H
+#pragma once
 
 #include "IR/Schedule.h"
 #include "Support/DiagEngine.h"
@@ -39,5 +34,3 @@ bool checkUnshardsUsed(const Schedule &schedule, Severity severity,
                        DiagEngine &diags);
 
 } // namespace pipec
-
-#endif // PIPEC_VERIFY_TRAININGRULES_H

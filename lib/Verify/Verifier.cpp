@@ -1,9 +1,5 @@
 //===- Verifier.cpp - The levels of the verifier --------------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Verify/Verifier.h"
 #include "Verify/VerifierDetail.h"

@@ -1,9 +1,5 @@
 //===- Verifier.h - The conditions for well-formed step IR ------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // The verifier checks step IR of any origin and shares no code with the passes.
 // Its levels are independent properties:
@@ -29,8 +25,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_VERIFY_VERIFIER_H
-#define PIPEC_VERIFY_VERIFIER_H
+#pragma once
 
 #include "IR/PresentRanks.h"
 #include "IR/Schedule.h"
@@ -64,5 +59,3 @@ llvm::LogicalResult verify(const Schedule &schedule, VerifyLevel level,
                            DiagEngine &diags, const PresentRanks &present = {});
 
 } // namespace pipec
-
-#endif // PIPEC_VERIFY_VERIFIER_H

@@ -1,9 +1,5 @@
 //===- VerifierCompute.cpp - Every compute step once ----------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // One byte per (stage, micro-batch) records the parts of the stage's work that
 // have been done (`StageWork`). All steps of a pair are on one rank, so one

@@ -1,9 +1,5 @@
 //===- VerifierDetail.h - Shared parts of the verifier ----------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // Internal to lib/Verify. Each level is implemented twice: as a fast scan that
 // only decides whether the list is correct, and as a slower check that reports
@@ -11,8 +7,7 @@
 // steps costs a few nanoseconds per step; the slower check may use more memory.
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_VERIFY_VERIFIERDETAIL_H
-#define PIPEC_VERIFY_VERIFIERDETAIL_H
+#pragma once
 
 #include "IR/DataFlow.h"
 #include "IR/PresentRanks.h"
@@ -150,5 +145,3 @@ private:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_VERIFY_VERIFIERDETAIL_H

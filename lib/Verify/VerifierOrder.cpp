@@ -1,9 +1,5 @@
 //===- VerifierOrder.cpp - The level compute: the order can run -----------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // Each rank runs its list in order and waits at a step whose inputs are
 // missing. The outcome does not depend on the interleaving of the ranks, so one

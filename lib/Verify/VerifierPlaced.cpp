@@ -1,9 +1,5 @@
 //===- VerifierPlaced.cpp - The level placed: transfers -------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // Each transfer (IR/DataFlow.h) needs one send after its producer and one
 // receive before its consumer. On every edge the k-th send must match the k-th

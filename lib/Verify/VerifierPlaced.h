@@ -1,16 +1,11 @@
 //===- VerifierPlaced.h - The two parts of level placed ---------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // Internal to lib/Verify.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_VERIFY_VERIFIERPLACED_H
-#define PIPEC_VERIFY_VERIFIERPLACED_H
+#pragma once
 
 #include "Verify/VerifierDetail.h"
 
@@ -23,5 +18,3 @@ bool areTransfersPlaced(const Schedule &schedule, const Cells &cells,
                         const DataFlow &flow, const EdgeNumbers &edges);
 
 } // namespace pipec
-
-#endif // PIPEC_VERIFY_VERIFIERPLACED_H

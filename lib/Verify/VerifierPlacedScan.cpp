@@ -1,9 +1,5 @@
 //===- VerifierPlacedScan.cpp - The fast scan of transfers ----------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // The scan goes over each list once, rank by rank. One byte per (stage,
 // micro-batch) records the steps seen so far: a send must follow its producer,

@@ -1,9 +1,5 @@
 //===- VerifierSharded.cpp - The level sharded: FSDP actions --------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // FSDP actions concern only one rank and its stages, so each list is checked
 // separately. A stage is managed on a rank that has an UNSHARD or a RESHARD of

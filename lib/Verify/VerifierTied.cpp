@@ -1,9 +1,5 @@
 //===- VerifierTied.cpp - The level tied: sums of tied gradients ----------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // A REDUCE_TIED is checked against the list of its rank: it follows everything
 // that changes the gradients that it sums. The order of the groups concerns all

@@ -1,9 +1,5 @@
 //===- VerifierTimed.cpp - The level timed: start times -------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // Start times are checked, not computed; lines without a time are not
 // constrained. A file does not say for which communication model its times are,

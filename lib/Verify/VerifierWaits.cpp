@@ -1,9 +1,5 @@
 //===- VerifierWaits.cpp - Waits for sends and reductions -----------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // A wait refers to an earlier step of its own rank, so each list is checked
 // separately, in one walk with a state per send and at most one pending

@@ -1,12 +1,7 @@
 //===- ActionTable.h - Looking up the steps of one rank ---------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_WAITING_ACTIONTABLE_H
-#define PIPEC_WAITING_ACTIONTABLE_H
+#pragma once
 
 #include "IR/Schedule.h"
 
@@ -102,5 +97,3 @@ private:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_WAITING_ACTIONTABLE_H

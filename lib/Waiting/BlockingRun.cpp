@@ -1,9 +1,5 @@
 //===- BlockingRun.cpp - Running with blocking transfers ------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // A fast check without queues or a table of transfers: each rank runs its list
 // up to a transfer and blocks; when the rank at the other end blocks at the

@@ -1,12 +1,7 @@
 //===- BlockingRun.h - Running with blocking transfers ----------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_WAITING_BLOCKINGRUN_H
-#define PIPEC_WAITING_BLOCKINGRUN_H
+#pragma once
 
 #include "IR/Schedule.h"
 
@@ -24,5 +19,3 @@ namespace pipec {
 bool endsWithBlockingTransfers(const Schedule &schedule);
 
 } // namespace pipec
-
-#endif // PIPEC_WAITING_BLOCKINGRUN_H

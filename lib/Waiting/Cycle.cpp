@@ -1,9 +1,5 @@
 //===- Cycle.cpp - Finding a shortest cycle of waits ----------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // Every wait of a step in a queue leads to the head of the queue, so every
 // cycle contains a head or the current compute step of some rank. There are few

@@ -1,12 +1,7 @@
 //===- Cycle.h - Finding a shortest cycle of waits --------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_WAITING_CYCLE_H
-#define PIPEC_WAITING_CYCLE_H
+#pragma once
 
 #include "Waiting/Waiting.h"
 
@@ -24,5 +19,3 @@ std::vector<WaitEdge> findShortestCycle(const Waiting &waiting);
 std::vector<WaitEdge> findDeadEnd(const Waiting &waiting);
 
 } // namespace pipec
-
-#endif // PIPEC_WAITING_CYCLE_H

@@ -1,12 +1,7 @@
 //===- DeadlockReport.h - Reporting a deadlock ------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_WAITING_DEADLOCKREPORT_H
-#define PIPEC_WAITING_DEADLOCKREPORT_H
+#pragma once
 
 #include "Support/DiagEngine.h"
 #include "Waiting/Waiting.h"
@@ -37,5 +32,3 @@ WaitOutcomes checkDeadlock(const Schedule &schedule, const Transfers &transfers,
                            WaitModel require, DiagEngine &diags);
 
 } // namespace pipec
-
-#endif // PIPEC_WAITING_DEADLOCKREPORT_H

@@ -1,12 +1,7 @@
 //===- StepNumbers.h - Numbering the steps of a schedule --------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_WAITING_STEPNUMBERS_H
-#define PIPEC_WAITING_STEPNUMBERS_H
+#pragma once
 
 #include "IR/Schedule.h"
 
@@ -83,5 +78,3 @@ private:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_WAITING_STEPNUMBERS_H

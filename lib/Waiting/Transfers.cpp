@@ -1,9 +1,5 @@
 //===- Transfers.cpp - Matching sends and receives ------------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // The sends of a directed edge form a linked list in the order of posting,
 // stored in the array that will hold their partners: while a send is unmatched,

@@ -1,12 +1,7 @@
 //===- Transfers.h - Matching sends and receives ----------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_WAITING_TRANSFERS_H
-#define PIPEC_WAITING_TRANSFERS_H
+#pragma once
 
 #include "IR/DataFlow.h"
 #include "Waiting/StepNumbers.h"
@@ -78,5 +73,3 @@ private:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_WAITING_TRANSFERS_H

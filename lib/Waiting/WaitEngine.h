@@ -1,9 +1,5 @@
 //===- WaitEngine.h - Running the communication model -----------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // The engine of `Waiting` (without times) and of the simulation under a model:
 // it executes every event that can happen. Events only enable further events,
@@ -13,8 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_WAITING_WAITENGINE_H
-#define PIPEC_WAITING_WAITENGINE_H
+#pragma once
 
 #include "Waiting/WaitState.h"
 
@@ -413,5 +408,3 @@ private:
 };
 
 } // namespace pipec
-
-#endif // PIPEC_WAITING_WAITENGINE_H

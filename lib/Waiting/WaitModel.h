@@ -1,12 +1,7 @@
 //===- WaitModel.h - The communication models -------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_WAITING_WAITMODEL_H
-#define PIPEC_WAITING_WAITMODEL_H
+#pragma once
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -108,5 +103,3 @@ inline llvm::StringRef waitModelPhrase(WaitModel model) {
 }
 
 } // namespace pipec
-
-#endif // PIPEC_WAITING_WAITMODEL_H

@@ -1,9 +1,5 @@
 //===- WaitState.cpp - State of a run of the communication model ----------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Waiting/WaitState.h"
 

@@ -1,9 +1,5 @@
 //===- WaitState.h - State of a run of the communication model --*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // A P2P step passes through these states:
 //
@@ -23,8 +19,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_WAITING_WAITSTATE_H
-#define PIPEC_WAITING_WAITSTATE_H
+#pragma once
 
 #include "Waiting/Transfers.h"
 #include "Waiting/WaitModel.h"
@@ -132,5 +127,3 @@ inline size_t maxQueues(const Schedule &schedule) {
 }
 
 } // namespace pipec
-
-#endif // PIPEC_WAITING_WAITSTATE_H

@@ -1,9 +1,5 @@
 //===- Waiting.h - The outcome under a communication model ------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // The communication model without times. Each rank runs its list in order. A
 // compute step runs when the rank reaches it, but the rank first waits until
@@ -22,8 +18,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_WAITING_WAITING_H
-#define PIPEC_WAITING_WAITING_H
+#pragma once
 
 #include "IR/TiedMeetings.h"
 #include "Waiting/Transfers.h"
@@ -136,5 +131,3 @@ private:
 WaitOutcomes endsUnder(const Schedule &schedule, const Transfers &transfers);
 
 } // namespace pipec
-
-#endif // PIPEC_WAITING_WAITING_H

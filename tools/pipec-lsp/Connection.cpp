@@ -1,9 +1,5 @@
 //===- Connection.cpp - Messages from and to an editor --------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Connection.h"
 

@@ -1,9 +1,5 @@
 //===- Connection.h - Messages from and to an editor ------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #ifndef PIPEC_TOOLS_PIPEC_LSP_CONNECTION_H
 #define PIPEC_TOOLS_PIPEC_LSP_CONNECTION_H

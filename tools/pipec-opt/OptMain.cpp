@@ -1,9 +1,5 @@
 //===- OptMain.cpp - The program pipec-opt --------------------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 //   read -> verify -> passes -> verify -> print
 //

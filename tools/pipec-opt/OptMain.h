@@ -1,12 +1,7 @@
 //===- OptMain.h - The program pipec-opt ------------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_OPT_OPTMAIN_H
-#define PIPEC_OPT_OPTMAIN_H
+#pragma once
 
 #include "llvm/Support/raw_ostream.h"
 
@@ -19,5 +14,3 @@ int optMain(int argc, const char *const *argv, llvm::raw_ostream &out,
             llvm::raw_ostream &err);
 
 } // namespace pipec
-
-#endif // PIPEC_OPT_OPTMAIN_H

@@ -1,9 +1,5 @@
 //===- main.cpp - The compiler --------------------------------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Command/Command.h"
 #ifdef PIPEC_HAS_SERVER

@@ -1,9 +1,5 @@
 //===- CertificateTest.cpp - Certificates of random problems --------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Certificate/Certificate.h"
 #include "Search/Random.h"

@@ -1,9 +1,5 @@
 //===- RepeatedRunsTest.cpp - Several runs in one process -----------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // `pipecMain` and `optMain` keep no state of a run: the options, messages and
 // status of the next run are independent of it.

@@ -1,9 +1,5 @@
 //===- WithoutServerTest.cpp - Commands that need a server ----------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // What a pipec that was built without a server says. (`watch` without `--port`
 // needs none; it does not end by itself and is not tested here.)

@@ -1,9 +1,5 @@
 //===- LayerLayoutTest.cpp - The layers of each stage ---------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Cost/LayerLayout.h"
 

@@ -1,9 +1,5 @@
 //===- ModelPartsTest.cpp - Cutting one model in different ways -----------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Cost/ModelParts.h"
 #include "Cost/CostUse.h"

@@ -1,9 +1,5 @@
 //===- DeriveTest.cpp - Formulas of random samples ------------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Derive/CaseFinder.h"
 #include "Search/Random.h"

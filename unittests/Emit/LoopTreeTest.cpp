@@ -1,9 +1,5 @@
 //===- LoopTreeTest.cpp - Repetitions in a list of steps ------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Emit/LoopTree.h"
 #include "Emit/RankFamily.h"

@@ -1,9 +1,5 @@
 //===- PaletteTest.cpp - Tests for the colors of steps --------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Emit/Palette.h"
 

@@ -1,9 +1,5 @@
 //===- GraphSchedules.h - Small schedules of stage graphs -------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // The data flow of a stage graph is computed here directly from its edges,
 // without the table of IR/DataFlow.h.

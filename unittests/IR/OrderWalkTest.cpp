@@ -1,9 +1,5 @@
 //===- OrderWalkTest.cpp - Walks respect the data flow --------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "IR/OrderWalk.h"
 #include "IR/GraphSchedules.h"

@@ -1,9 +1,5 @@
 //===- StagePeers.h - The peers of transfers --------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // Who meets whom: a closed form if stage s feeds stage s + 1, otherwise by the
 // edges of the graph. For oracles, which must not depend on the table of data

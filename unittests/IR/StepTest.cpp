@@ -1,9 +1,5 @@
 //===- StepTest.cpp - One step, packed ------------------------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "IR/Schedule.h"
 #include "IR/StagePeers.h"

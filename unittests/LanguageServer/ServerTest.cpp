@@ -1,9 +1,5 @@
 //===- ServerTest.cpp - Which versions are analysed -----------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "LanguageServer/Server.h"
 #include "LanguageServer/Completion.h"

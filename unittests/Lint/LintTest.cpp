@@ -1,9 +1,5 @@
 //===- LintTest.cpp - The findings of lint --------------------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Lint/Lint.h"
 #include "Support/Diagnostics/AnalysisDiags.h"

@@ -1,9 +1,5 @@
 //===- PassOptionsTest.cpp - Values of options, and the tables ------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Pass/Pipeline.h"
 #include "Transforms/Passes.h"

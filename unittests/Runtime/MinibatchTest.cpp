@@ -1,9 +1,5 @@
 //===- MinibatchTest.cpp - Mini-batches, losses and outputs ---------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Runtime/TestModel.h"
 

@@ -1,9 +1,5 @@
 //===- OverlapTest.cpp - Overlaps that the model runs ---------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Runtime/TestModel.h"
 

@@ -1,9 +1,5 @@
 //===- TestModel.h - A model that checks its inputs -------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #ifndef PIPEC_UNITTESTS_RUNTIME_TESTMODEL_H
 #define PIPEC_UNITTESTS_RUNTIME_TESTMODEL_H

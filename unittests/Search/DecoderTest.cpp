@@ -1,9 +1,5 @@
 //===- DecoderTest.cpp - Words of any targets can run ---------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Search/Decoder.h"
 #include "Search/RandomProblems.h"

@@ -1,9 +1,5 @@
 //===- PeriodicTest.cpp - Words whose middle repeats ----------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Search/Periodic.h"
 #include "Search/RandomProblems.h"

@@ -1,9 +1,5 @@
 //===- RandomProblems.h - Small random problems of a search -----*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #ifndef PIPEC_UNITTESTS_SEARCH_RANDOMPROBLEMS_H
 #define PIPEC_UNITTESTS_SEARCH_RANDOMPROBLEMS_H

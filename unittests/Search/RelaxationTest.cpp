@@ -1,9 +1,5 @@
 //===- RelaxationTest.cpp - Bounds of overlaps and of both backwards ------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Search/Relaxation.h"
 #include "Search/Random.h"

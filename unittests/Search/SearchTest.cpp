@@ -1,9 +1,5 @@
 //===- SearchTest.cpp - What a search promises ----------------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Search/Search.h"
 #include "Search/Anneal.h"

@@ -1,9 +1,5 @@
 //===- SoundnessTest.cpp - Bounds against all schedules -------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Search/RandomProblems.h"
 #include "Search/Search.h"

@@ -1,9 +1,5 @@
 //===- SplitsTest.cpp - The ways to cut layers into stages ----------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Search/Splits.h"
 #include "Search/Random.h"

@@ -1,9 +1,5 @@
 //===- MemorySearchTest.cpp - The least memory limit ----------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "SearchRun/MemorySearch.h"
 #include "Search/Random.h"

@@ -1,9 +1,5 @@
 //===- LiveApiTest.cpp - Tests of the requests of the live page -----------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Serve/LiveApi.h"
 

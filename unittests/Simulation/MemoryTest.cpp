@@ -1,9 +1,5 @@
 //===- MemoryTest.cpp - The memory of ranks against its definition --------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Simulation/Memory.h"
 #include "Support/Diagnostics/AnalysisDiags.h"

@@ -1,9 +1,5 @@
 //===- Replay.cpp - Times by the equations of the model -------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Simulation/Replay.h"
 #include "IR/StagePeers.h"

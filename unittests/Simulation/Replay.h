@@ -1,9 +1,5 @@
 //===- Replay.h - Times by the equations of the model -----------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // The start of every step of a small schedule, computed directly by the
 // equations of the model: each time is the latest of the times that it depends

@@ -1,9 +1,5 @@
 //===- SimulateTest.cpp - Simulated times against their definition --------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Simulation/Simulate.h"
 #include "Simulation/Memory.h"

@@ -1,9 +1,5 @@
 //===- StepTextTest.cpp - Reading and printing step IR --------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "StepText/StepParser.h"
 #include "StepText/StepPrinter.h"

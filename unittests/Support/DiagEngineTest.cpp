@@ -1,9 +1,5 @@
 //===- DiagEngineTest.cpp - Limits and filters of messages ----------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Support/DiagEngine.h"
 

@@ -1,9 +1,5 @@
 //===- RecordedKinds.h - An engine that records kinds -----------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #ifndef PIPEC_UNITTESTS_SUPPORT_RECORDEDKINDS_H
 #define PIPEC_UNITTESTS_SUPPORT_RECORDEDKINDS_H

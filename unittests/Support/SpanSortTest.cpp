@@ -1,9 +1,5 @@
 //===- SpanSortTest.cpp - SpanSort against std::stable_sort ---------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Support/SpanSort.h"
 

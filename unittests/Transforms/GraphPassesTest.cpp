@@ -1,9 +1,5 @@
 //===- GraphPassesTest.cpp - Passes and times of stage graphs -------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // Random graphs, placements and orders: what passes make of them is legal and
 // complete, and the times of a simulation are those of the equations of the

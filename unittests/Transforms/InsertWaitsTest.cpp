@@ -1,9 +1,5 @@
 //===- InsertWaitsTest.cpp - Waits that never deadlock --------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Transforms/Passes.h"
 #include "Verify/Verifier.h"

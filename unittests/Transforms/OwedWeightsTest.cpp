@@ -1,9 +1,5 @@
 //===- OwedWeightsTest.cpp - OwedWeights against a linear search ----------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Transforms/OwedWeights.h"
 #include "Waiting/RandomSchedules.h"

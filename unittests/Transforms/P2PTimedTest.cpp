@@ -1,9 +1,5 @@
 //===- P2PTimedTest.cpp - The properties of insert-p2p{order=timed} -------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Simulation/Replay.h"
 #include "Simulation/Simulate.h"

@@ -1,9 +1,5 @@
 //===- NaiveVerifier.cpp - The definitions, literally ---------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Verify/NaiveVerifier.h"
 #include "IR/StagePeers.h"

@@ -1,9 +1,5 @@
 //===- NaiveVerifier.h - The definitions, literally -------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #ifndef PIPEC_UNITTESTS_VERIFY_NAIVEVERIFIER_H
 #define PIPEC_UNITTESTS_VERIFY_NAIVEVERIFIER_H

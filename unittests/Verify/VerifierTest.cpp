@@ -1,9 +1,5 @@
 //===- VerifierTest.cpp - The verifier against its definitions ------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Verify/Verifier.h"
 #include "IR/GraphSchedules.h"

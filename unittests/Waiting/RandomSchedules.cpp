@@ -1,9 +1,5 @@
 //===- RandomSchedules.cpp - Small schedules for tests --------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Waiting/RandomSchedules.h"
 #include "IR/StagePeers.h"

@@ -1,9 +1,5 @@
 //===- RandomSchedules.h - Small schedules for tests ------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #ifndef PIPEC_UNITTESTS_WAITING_RANDOMSCHEDULES_H
 #define PIPEC_UNITTESTS_WAITING_RANDOMSCHEDULES_H

@@ -1,9 +1,5 @@
 //===- StageGraphTest.cpp - Waiting in schedules of stage graphs ----------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // Compares the waiting engine, on steps with several inputs and several
 // consumers, with an evaluation that repeatedly checks all steps.

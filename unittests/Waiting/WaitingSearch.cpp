@@ -1,9 +1,5 @@
 //===- WaitingSearch.cpp - All interleavings of a small schedule ----------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Waiting/WaitingSearch.h"
 #include "IR/StagePeers.h"

@@ -1,9 +1,5 @@
 //===- WaitingSearch.h - All interleavings of a small schedule --*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // The communication model, implemented literally and explored in every order. A
 // state consists of the position of each rank and the P2P steps that have met

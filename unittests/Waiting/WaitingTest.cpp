@@ -1,9 +1,5 @@
 //===- WaitingTest.cpp - Waiting against all interleavings ----------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #include "Waiting/Waiting.h"
 #include "Verify/Verifier.h"

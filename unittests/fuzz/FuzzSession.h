@@ -1,9 +1,5 @@
 //===- FuzzSession.h - What all fuzz targets share --------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #ifndef PIPEC_UNITTESTS_FUZZ_FUZZSESSION_H
 #define PIPEC_UNITTESTS_FUZZ_FUZZSESSION_H

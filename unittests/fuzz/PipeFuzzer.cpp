@@ -1,9 +1,5 @@
 //===- PipeFuzzer.cpp - Programs from hostile text ------------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // Any bytes are either refused with an error at a position in the text, or are
 // a program. Its canonical form parses to the same tree, except for positions,

@@ -1,9 +1,5 @@
 //===- Smoke.cpp - A fuzz target without libFuzzer ------------------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // Runs a fuzz target on the files on the command line and on mutations of them,
 // which are the same in every run:

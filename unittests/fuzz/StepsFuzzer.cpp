@@ -1,9 +1,5 @@
 //===- StepsFuzzer.cpp - Step IR and CSV from hostile text ----------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // Text that begins like a CSV is read as CSV, all other text as step IR. Any
 // bytes are either refused with an error at a position in the text, or are a

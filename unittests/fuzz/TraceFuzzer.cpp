@@ -1,9 +1,5 @@
 //===- TraceFuzzer.cpp - Traces of real runs from hostile text ------------===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // Any bytes, which lines `-----` divide into traces, are either refused with an
 // error or calibrated. The profile is one that `--cost-profile` reads.

@@ -1,9 +1,5 @@
 //===- Executor.h - Runs the steps of one rank ------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // An executor joins a model and a transport and keeps the books of one rank:
 // which tensors are there, who needs them, what was posted and what is still

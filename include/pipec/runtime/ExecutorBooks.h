@@ -1,9 +1,5 @@
 //===- ExecutorBooks.h - What an executor remembers -------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // The books of a rank: which tensors of which micro-batches are there, what has
 // begun and ended, and which transfers are under way.

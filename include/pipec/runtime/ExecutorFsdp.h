@@ -1,9 +1,5 @@
 //===- ExecutorFsdp.h - FSDP actions ----------------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // Part of Executor.h. When the model's `reduceGrad` returns an object with a
 // `wait()`, the executor calls that at WAIT_REDUCE_GRAD, and in a schedule

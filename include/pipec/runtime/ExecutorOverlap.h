@@ -1,9 +1,5 @@
 //===- ExecutorOverlap.h - Overlaps -----------------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // Part of Executor.h. Where the model decides when a member of an overlap
 // begins and ends, its `proceed` is that of a compute step: begin, compute,

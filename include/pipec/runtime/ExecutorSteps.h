@@ -1,9 +1,5 @@
 //===- ExecutorSteps.h - Compute steps --------------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // Part of Executor.h. Every compute step has three parts: find its inputs and
 // allocate its results (begin), call the model (compute), and return to the

@@ -1,9 +1,5 @@
 //===- ExecutorTies.h - Sums of tied gradients ------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // Part of Executor.h. A REDUCE_TIED must not hold up its rank, and a transport
 // has no tags: a message of a sum that was sent among the transfers would have

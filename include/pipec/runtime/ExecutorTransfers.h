@@ -1,9 +1,5 @@
 //===- ExecutorTransfers.h - Sends and receives -----------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // Part of Executor.h.
 //

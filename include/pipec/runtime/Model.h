@@ -1,9 +1,5 @@
 //===- Model.h - What an executor asks of a model ---------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // A model owns parameters, data and arithmetic; the executor owns what flows
 // between stages and what a stage keeps from a forward for its backward, so

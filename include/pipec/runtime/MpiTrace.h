@@ -1,9 +1,5 @@
 //===- MpiTrace.h - Time stamps of ranks that are processes -----*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 //   ClockOffset offset = clockOffset(comm);            // at the start
 //   ... runs that record into `trace` ...

@@ -1,9 +1,5 @@
 //===- MpiTransport.h - Ranks are MPI processes -----------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 //   MPI_Init(&argc, &argv);
 //   {

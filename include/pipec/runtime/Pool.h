@@ -1,9 +1,5 @@
 //===- Pool.h - Objects that are used again and again -----------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #ifndef PIPEC_RUNTIME_POOL_H
 #define PIPEC_RUNTIME_POOL_H

@@ -1,9 +1,5 @@
 //===- Ring.h - A queue that reuses its memory ------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #ifndef PIPEC_RUNTIME_RING_H
 #define PIPEC_RUNTIME_RING_H

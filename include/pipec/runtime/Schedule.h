@@ -1,9 +1,5 @@
 //===- Schedule.h - What generated code says of its schedule ----*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 
 #ifndef PIPEC_RUNTIME_SCHEDULE_H
 #define PIPEC_RUNTIME_SCHEDULE_H

@@ -1,9 +1,5 @@
 //===- StepContext.h - What a handler is given ------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // A handler (`Executor::handle`) takes over all steps of a kind, and a model's
 // `overlapped` all overlaps. Both are given contexts: a step with its data, its

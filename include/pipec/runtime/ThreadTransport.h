@@ -1,9 +1,5 @@
 //===- ThreadTransport.h - Ranks are threads of one process -----*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 //   pipec::runtime::ThreadGroup group(4);
 //   group.run([&](int rank) {

@@ -1,9 +1,5 @@
 //===- Trace.h - Time stamps of steps ---------------------------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // An executor that is given a `RankTrace` records when each step began and
 // ended. `writeChromeTrace` writes the records of all ranks as Chrome trace

@@ -1,9 +1,5 @@
 //===- Transport.h - How tensors travel between ranks -----------*- C++ -*-===//
-//
-// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-//===----------------------------------------------------------------------===//
 //
 // A transport moves bytes between ranks, in order on every directed pair of
 // ranks: the k-th `isend` from rank i to rank j meets the k-th `irecv` that j
