@@ -50,7 +50,7 @@ struct Derivation {
   /// True if it has costs or factors of single stages, ranks, micro-batches or
   /// edges, which the clauses do not name but depend on.
   bool hasPlaces = false;
-  /// The costs that chose or limited the clauses, but that nobody gave.
+  /// The assumed costs that chose or limited the clauses.
   AssumedCosts assumed;
   std::vector<DerivedFigure> figures;
 

@@ -44,7 +44,7 @@ struct StepsUsed {
   /// True if all times are those of letters, up to factors: no costs of single
   /// stages or edges, no occupied edges, and at most one kind of overlaps.
   bool onlyLetters = true;
-  /// The costs of the schedule that nobody gave.
+  /// The assumed costs of the schedule.
   AssumedCosts assumed;
 };
 

@@ -87,7 +87,7 @@ refused(TypeError, "top is '3', not an integer", pipec.compare, **SIZES, top="3"
 refused(TypeError, "width is 300.5, not an integer", pipec.render, plain, format="svg", width=300.5)
 # A small number has no exponent: it is a limit that nothing fits in.
 for small in 1e-5, decimal.Decimal("1E-5"), fractions.Fraction(1, 100000), "0.00001":
-    refused(pipec.CompileError, "room", pipec.search, **SIZES, memory_limit=small)
+    refused(pipec.CompileError, "rank 0 cannot hold one micro-batch", pipec.search, **SIZES, memory_limit=small)
     assert len(pipec.compare(**SIZES, memory_limit=small)) == 0
 
 # Costs and profiles.
