@@ -40,7 +40,7 @@ class Words:
         places.update({name: {"Placement"} for name in names})
         lexer = (root / "grammar/PipeLexer.g4").read_text()
         reserved = re.findall(r"^[A-Z_]+\s*: '([A-Za-z_]+)';", lexer, re.M)
-        items = re.findall(r'\.Case\("(\w+)"', (root / "lib/Parse/ItemWords.cpp").read_text())
+        items = re.findall(r'\.Case\("(\w+)"', (root / "lib/Parse/Tokens.cpp").read_text())
         missing = [word for word in reserved + items if word not in places]
         if missing or not reserved or not items:
             sys.exit(f"lib/LanguageServer/Words.def does not have {', '.join(missing)}")

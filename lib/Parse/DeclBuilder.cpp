@@ -4,12 +4,9 @@
 #include "Parse/TreeBuilder.h"
 
 #include "Support/Diagnostics/SyntaxDiags.h"
-
-#include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringExtras.h"
-
-#include "Parse/Tokens.h"
 #include "Support/Words.h"
+
+#include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
 using namespace pipec::ast;
@@ -296,7 +293,7 @@ Module *TreeBuilder::build(P::FileContext *file, StringRef path,
   for (antlr4::Token *token : tokens.getTokens()) {
     if (token->getType() != PipeLexer::COMMENT)
       continue;
-    SMRange where = range(token, token);
+    SMRange where = offsets.range(token);
     comments.push_back({where, sourceText(where).rtrim()});
   }
   return context.make<Module>(Module{

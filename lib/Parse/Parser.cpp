@@ -9,17 +9,11 @@
 
 #include "Parse/Parser.h"
 
-#include "Parse/ItemWords.h"
-#include "Parse/OffsetMap.h"
-#include "Parse/SyntaxErrors.h"
-#include "Parse/TokenLimits.h"
-
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/ConvertUTF.h"
 
 // Must come last, because ANTLR's headers undefine EOF.
 #include "Parse/TreeBuilder.h"
-#include "PipeLexer.h"
 #include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Diagnostics/SyntaxDiags.h"
 

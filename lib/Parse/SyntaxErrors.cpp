@@ -1,24 +1,17 @@
 //===- SyntaxErrors.cpp - Translating ANTLR errors into diagnostics -------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "Parse/SyntaxErrors.h"
-
-#include "Support/Words.h"
-
-#include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringExtras.h"
-
-#include <optional>
-#include <set>
-#include <string>
-#include <utility>
-
-// Must come last, because ANTLR's headers undefine EOF.
 #include "Parse/Tokens.h"
+
 #include "PipeParser.h"
 #include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Diagnostics/SyntaxDiags.h"
-#include "antlr4-runtime.h"
+#include "Support/Words.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+#include <set>
+#include <utility>
 
 using namespace llvm;
 using pipec::grammar::PipeLexer;
@@ -105,20 +98,12 @@ public:
   }
 
 private:
-  SMRange rangeOf(antlr4::Token *token) const {
-    if (token->getType() == antlr4::Token::EOF)
-      return {offsets.loc(token->getStartIndex()),
-              offsets.loc(token->getStartIndex())};
-    return {offsets.loc(token->getStartIndex()),
-            offsets.loc(token->getStopIndex() + 1)};
-  }
-
   bool isFirstOnLine(antlr4::Token *token) {
     return lines.insert(token->getLine()).second;
   }
 
   void report(antlr4::Parser *parser, antlr4::Token *token) {
-    SMRange range = rangeOf(token);
+    SMRange range = offsets.range(token);
     antlr4::Token *before = parser->getTokenStream()->LT(-1);
     // In the grammar, every name may begin the use of a pattern.
     if (parser->getContext()->getRuleIndex() == PipeParser::RuleUse && before &&
@@ -127,14 +112,14 @@ private:
         return;
       std::string word = before->getText();
       InFlightDiagnostic error =
-          diags.report(rangeOf(before), diag::NotAStatement,
+          diags.report(offsets.range(before), diag::NotAStatement,
                        StringRef(word).take_front(shown));
       bool isLetter = word.size() == 1;
       StringRef meant =
           suggest(error, before,
                   isLetter ? ArrayRef(letters) : ArrayRef(statementWords));
       if (isLetter && meant.empty() && !std::exchange(listedLetters, true))
-        error.note(rangeOf(before), diag::NoteChoices,
+        error.note(offsets.range(before), diag::NoteChoices,
                    join(ArrayRef(letters), "`, `"));
       return;
     }
@@ -209,8 +194,8 @@ private:
       suggest(error, token, letters);
     if (StringRef name = before ? parameterName(before->getType()) : "";
         !name.empty() && token->getType() == PipeLexer::ASSIGN)
-      error.note(rangeOf(before), diag::NoteParameterName, before->getText(),
-                 name);
+      error.note(offsets.range(before), diag::NoteParameterName,
+                 before->getText(), name);
     noteOpened(error, parser, token);
   }
 
@@ -257,7 +242,7 @@ private:
     if (token->getType() == antlr4::Token::EOF && !unclosed && !open.empty())
       unclosed = open.back();
     if (unclosed)
-      error.note(rangeOf(unclosed->brace), diag::NoteOpenedHere);
+      error.note(offsets.range(unclosed->brace), diag::NoteOpenedHere);
   }
 
   static bool endsStatement(antlr4::Token *token) {
@@ -280,7 +265,7 @@ private:
     if (meant == word) // a word that is not misspelled
       return "";
     if (!meant.empty())
-      error.suggest(rangeOf(token), meant);
+      error.suggest(offsets.range(token), meant);
     return meant;
   }
 

@@ -3,8 +3,7 @@
 //
 // The builder has one typed function per rule of the grammar. It runs only if
 // the parser reported no error, so all children that the grammar requires
-// exist. The implementation is in ExprBuilder.cpp, StmtBuilder.cpp and
-// DeclBuilder.cpp.
+// exist. The implementation is in StmtBuilder.cpp and DeclBuilder.cpp.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,12 +11,10 @@
 
 #include "AST/Context.h"
 #include "AST/Decl.h"
-#include "Parse/OffsetMap.h"
-#include "Support/DiagEngine.h"
 
 // Last: ANTLR's headers undefine EOF.
+#include "Parse/Tokens.h"
 #include "PipeParser.h"
-#include "antlr4-runtime.h"
 
 namespace pipec {
 
@@ -34,12 +31,11 @@ public:
 
 private:
   // Positions
-  llvm::SMRange range(antlr4::Token *first, antlr4::Token *last) const;
   llvm::SMRange range(antlr4::ParserRuleContext *rule) const {
-    return range(rule->getStart(), rule->getStop());
+    return offsets.range(rule->getStart(), rule->getStop());
   }
   llvm::SMRange range(antlr4::tree::TerminalNode *node) const {
-    return range(node->getSymbol(), node->getSymbol());
+    return offsets.range(node->getSymbol());
   }
   ast::Name name(antlr4::tree::TerminalNode *node) const {
     llvm::SMRange r = range(node);

@@ -152,7 +152,7 @@ def main():
                      for path, tree in zip(good, good_trees) if reserved_name(path, tree, reserved)]
     # Both grammars of programs have the same words. (Words of step IR are not reserved.)
     words = {node["type"] for node in nodes if not node["named"] and node["type"].isidentifier()}
-    items = (options.root / "lib/Parse/ItemWords.cpp").read_text(encoding="utf-8")
+    items = (options.root / "lib/Parse/Tokens.cpp").read_text(encoding="utf-8")
     differ = words ^ reserved ^ {*re.findall(r'\.Case\("(\w+)"', items), "stage", "on"}
     if differ and suffix == ".pipe":
         failures.append(f"words of one grammar only: {', '.join(sorted(differ))}")

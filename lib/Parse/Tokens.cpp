@@ -1,5 +1,34 @@
-//===- TokenLimits.cpp - Checks on tokens before the parser runs ----------===//
+//===- Tokens.cpp - Checks of tokens before the parser runs ---------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "Parse/Tokens.h"
+
+#include "Parse/Parser.h"
+#include "Support/Diagnostics/SyntaxDiags.h"
+
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace llvm;
+using pipec::grammar::PipeLexer;
+
+namespace pipec {
+
+std::optional<ast::BinaryOp> binaryOperator(size_t type) {
+  // In the order of `BinaryOp`.
+  static constexpr size_t operators[] = {
+      PipeLexer::OROR,   PipeLexer::ANDAND, PipeLexer::EQEQ, PipeLexer::NEQ,
+      PipeLexer::LT,     PipeLexer::LE,     PipeLexer::GT,   PipeLexer::GE,
+      PipeLexer::PLUS,   PipeLexer::MINUS,  PipeLexer::STAR, PipeLexer::SLASH,
+      PipeLexer::PERCENT};
+  static_assert(std::size(operators) == size_t(ast::BinaryOp::Mod) + 1);
+  const size_t *found = find(operators, type);
+  return found == std::end(operators)
+             ? std::nullopt
+             : std::optional(ast::BinaryOp(found - operators));
+}
+
+//===----------------------------------------------------------------------===//
+// Limits
 //
 // Four constructs make a tree deep: brackets, runs of prefix operators
 // (`!!!x`), conditionals in the else branch of conditionals (`a ? b : c ? d :
@@ -15,22 +44,6 @@
 // long, so binary operators have a separate, higher limit.
 //
 //===----------------------------------------------------------------------===//
-
-#include "Parse/TokenLimits.h"
-
-#include "Parse/Parser.h"
-
-#include "llvm/ADT/STLExtras.h"
-
-// Must come last, because ANTLR's headers undefine EOF.
-#include "Parse/Tokens.h"
-#include "Support/Diagnostics/SyntaxDiags.h"
-#include "antlr4-runtime.h"
-
-using namespace llvm;
-using pipec::grammar::PipeLexer;
-
-namespace pipec {
 
 namespace {
 struct Level {
@@ -123,6 +136,45 @@ LogicalResult checkTokenLimits(antlr4::CommonTokenStream &tokens,
     previous = type;
   }
   return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Words that begin an item
+//===----------------------------------------------------------------------===//
+
+static size_t itemWord(StringRef word) {
+  return StringSwitch<size_t>(word)
+      .Case("connect", PipeLexer::CONNECT)
+      .Case("graph", PipeLexer::GRAPH)
+      .Case("tie", PipeLexer::TIE)
+      .Case("alias", PipeLexer::ALIAS)
+      .Default(PipeLexer::ID);
+}
+
+// An item begins after the brace that opens the body of a schedule, and within
+// that body, outside inner braces, after `;` and after `}`.
+void findItemWords(antlr4::CommonTokenStream &tokens) {
+  size_t depth = 0;
+  bool inSchedule = false;
+  bool atItem = false;
+  for (antlr4::Token *token : tokens.getTokens()) {
+    if (token->getChannel() != antlr4::Token::DEFAULT_CHANNEL)
+      continue;
+    size_t type = token->getType();
+    if (type == PipeLexer::ID && atItem)
+      static_cast<antlr4::WritableToken *>(token)->setType(
+          itemWord(token->getText()));
+    if (type == PipeLexer::SCHEDULE && depth == 0)
+      inSchedule = true;
+    if (type == PipeLexer::LBRACE)
+      ++depth;
+    // The parser reports a `}` without a `{`.
+    if (type == PipeLexer::RBRACE && depth != 0)
+      inSchedule &= --depth != 0;
+    atItem = inSchedule && depth == 1 &&
+             (type == PipeLexer::LBRACE || type == PipeLexer::RBRACE ||
+              type == PipeLexer::SEMI);
+  }
 }
 
 } // namespace pipec
