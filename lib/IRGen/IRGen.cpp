@@ -3,6 +3,7 @@
 
 #include "IRGen/IRGen.h"
 
+#include "AST/Walk.h"
 #include "IRGen/Lowering.h"
 #include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Diagnostics/LoweringDiags.h"
@@ -39,39 +40,30 @@ FailureOr<Schedule> Lowering::run() {
     if (expr)
       segments.emplace(expr, compiler.compileSegment(expr));
   };
+  auto allSegments = [&](auto &self, const auto &node) -> void {
+    forEachChild(node, [&](const auto &child) {
+      if constexpr (std::is_convertible_v<decltype(&child), const Expr *>)
+        segment(&child);
+      else
+        self(self, child);
+    });
+  };
   for (const ParamDecl &param : checked.decl->params)
     segment(param.defaultValue);
   for (const Stmt *item : checked.decl->body.stmts) {
     if (const auto *let = dyn_cast<LetStmt>(item)) {
       if (!let->variable->dependence.onRank)
         segment(let->value);
-    } else if (const auto *require = dyn_cast<RequireStmt>(item)) {
-      segment(require->condition);
-    } else if (const auto *placement = dyn_cast<PlacementStmt>(item)) {
-      segment(placement->argument);
-      segment(placement->stages);
-      segment(placement->rank);
-    } else if (const auto *edges = dyn_cast<EdgesStmt>(item)) {
-      for (const EdgeEntry &edge : edges->edges)
-        for (const Expr *expr : {edge.begin, edge.end, edge.from, edge.to})
-          segment(expr);
-    } else if (const auto *tie = dyn_cast<TieStmt>(item)) {
-      for (const Expr *stage : tie->stages)
-        segment(stage);
-    } else if (const auto *fsdp = dyn_cast<SettingsStmt>(item);
-               fsdp && item->kind == Stmt::Kind::Fsdp) {
-      for (const SettingEntry &entry : fsdp->entries)
-        for (const Expr *value : entry.values)
-          if (!isAllStages(value))
-            segment(value);
+    } else if (isa<RequireStmt, PlacementStmt, EdgesStmt, TieStmt>(item)) {
+      allSegments(allSegments, *item);
     } else if (const auto *expect = dyn_cast<ExpectStmt>(item)) {
-      if (!expect->ofEveryRank())
-        segment(expect->rank);
+      segment(expect->rankOfOne());
     } else if (const auto *settings = dyn_cast<SettingsStmt>(item)) {
       for (const SettingEntry &entry : settings->entries)
-        if (entry.isScope)
-          for (const Expr *number : entry.values)
-            segment(number);
+        for (const Expr *value : entry.values)
+          if (entry.isScope ||
+              (item->kind == Stmt::Kind::Fsdp && !isAllStages(value)))
+            segment(value);
     }
   }
   bodyEntry = compiler.compileBody(phaseNumbers);

@@ -8,7 +8,6 @@
 #include "IRGen/Compiler.h"
 #include "IRGen/IRGen.h"
 #include "IRGen/Machine.h"
-#include "IRGen/RationalEval.h"
 
 namespace pipec {
 
@@ -18,7 +17,7 @@ bool isAllStages(const ast::Expr *expr);
 /// Lowers one schedule: first everything that is independent of the rank, in
 /// source order (parameters, lets, requirements, placement, settings), then the
 /// body, once per rank. The implementation is in IRGen.cpp, PlacementGen.cpp,
-/// GraphGen.cpp and SettingsGen.cpp.
+/// SettingsGen.cpp and RationalEval.cpp.
 class Lowering {
 public:
   Lowering(const CheckedProgram &program, const CheckedSchedule &checked,
@@ -40,13 +39,9 @@ private:
 
   // PlacementGen.cpp
   llvm::LogicalResult makePlacement(const ast::PlacementStmt *placement);
-  llvm::FailureOr<unsigned> chunksPerRank(const ast::PlacementStmt *placement);
+  llvm::LogicalResult checkChunks(int64_t chunks, llvm::SMRange range);
   llvm::LogicalResult makeNamed(const ast::PlacementStmt *placement);
-  llvm::LogicalResult makeBidirectional(const ast::PlacementStmt *placement);
   llvm::LogicalResult makeSpelledOut(const ast::PlacementStmt *placement);
-  void listChunks();
-
-  // GraphGen.cpp
   llvm::LogicalResult addEdges(const ast::EdgesStmt *stmt);
   llvm::LogicalResult addTie(const ast::TieStmt *stmt);
   llvm::LogicalResult makeGraph();
@@ -64,6 +59,17 @@ private:
   std::optional<unsigned> smallNumber(const ast::Expr *expr,
                                       llvm::StringRef name, int64_t low,
                                       int64_t high);
+
+  // RationalEval.cpp: values of `cost`, `memory` and `expect`. Each function
+  // returns nothing if an error was reported.
+  std::optional<Rational> exact(const ast::Expr *expr);
+  std::optional<Rational> exact(const ast::BinaryExpr *expr);
+  std::optional<Rational> exact(const ast::CallExpr *expr);
+  std::optional<Rational> costOf(const ast::CostOfExpr *expr);
+  /// Reports an overflow if `value` is nothing.
+  std::optional<Rational> fits(std::optional<Rational> value,
+                               const ast::Expr *expr);
+  std::optional<int64_t> integer(Rational value, const ast::Expr *expr);
 
   const CheckedProgram &program;
   const CheckedSchedule &checked;

@@ -1,4 +1,4 @@
-//===- PlacementGen.cpp - The placement of stages on ranks ----------------===//
+//===- PlacementGen.cpp - The ranks and the graph of the stages -----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "IRGen/Lowering.h"
@@ -33,29 +33,45 @@ static constexpr NamedPlacement namedPlacements[] = {
 #include "AST/Placements.def"
 };
 
-/// The row of a name that Sema has checked.
-static const NamedPlacement *namedPlacement(StringRef name) {
-  return find_if(namedPlacements,
-                 [&](const NamedPlacement &row) { return row.name == name; });
-}
-
 LogicalResult Lowering::makePlacement(const PlacementStmt *placement) {
-  LogicalResult made = placement->stages ? makeSpelledOut(placement)
-                       : placement->name.text == "bidirectional"
-                           ? makeBidirectional(placement)
-                           : makeNamed(placement);
-  if (failed(made))
+  if (failed(placement->stages ? makeSpelledOut(placement)
+                               : makeNamed(placement)))
     return failure();
-  listChunks();
+  // The chunks of a rank are numbered in the order of the stages or, if there
+  // are two directions, by direction.
+  chunkStages.assign(schedule.numRanks, {});
+  for (unsigned d = 0; d != schedule.placement.numDirections(); ++d)
+    for (unsigned s = 0; s != schedule.numStages; ++s)
+      chunkStages[schedule.placement.rankOf(s, d)].push_back(s);
   return success();
 }
 
-/// The number of chunks per rank of a named placement.
-FailureOr<unsigned> Lowering::chunksPerRank(const PlacementStmt *placement) {
-  const NamedPlacement &named = *namedPlacement(placement->name.text);
+/// Reports a number of chunks per rank that is not the value of the parameter.
+LogicalResult Lowering::checkChunks(int64_t chunks, SMRange range) {
   const ParamDecl *param = checked.chunks;
-  int64_t chunks = named.chunks;
+  if (!param || machine->value(param->variable) == chunks)
+    return success();
+  return diags
+      .report(range, diag::ChunksDiffer, chunks, param->name.text,
+              machine->value(param->variable))
+      .note(param->name.range, diag::NoteDefinedHere, param->name.text);
+}
+
+LogicalResult Lowering::makeNamed(const PlacementStmt *placement) {
+  // Sema has checked the name.
+  const NamedPlacement &named =
+      *find_if(namedPlacements, [&](const NamedPlacement &row) {
+        return row.name == placement->name.text;
+      });
   SMRange range = placement->name.range;
+  unsigned ranks = schedule.numRanks;
+  unsigned directions = named.name == "bidirectional" ? 2 : 1;
+  if (ranks % directions != 0)
+    return diags.report(range, diag::OddBidirectional, ranks, "ranks");
+  if (schedule.numMicrobatches % directions != 0)
+    return diags.report(range, diag::OddBidirectional, schedule.numMicrobatches,
+                        "micro-batches");
+  int64_t chunks = named.chunks;
   if (placement->argument) {
     std::optional<int64_t> argument = evaluate(placement->argument);
     if (!argument)
@@ -64,52 +80,19 @@ FailureOr<unsigned> Lowering::chunksPerRank(const PlacementStmt *placement) {
     range = placement->argument->range;
     if (chunks > 0 && chunks <= int64_t(maxStages))
       chunks *= named.factor;
-  } else if (chunks > 1 && param) {
-    chunks = machine->value(param->variable);
+  } else if (chunks > 1 && checked.chunks) {
+    chunks = machine->value(checked.chunks->variable);
   }
-  if (chunks < 1 || chunks > int64_t(maxStages / schedule.numRanks))
+  if (chunks < 1 || chunks > int64_t(maxStages / ranks))
     return diags.report(range, diag::PlacementOutOfRange, chunks, maxStages);
-  if (param && machine->value(param->variable) != chunks)
-    return diags
-        .report(range, diag::ChunksDiffer, chunks, param->name.text,
-                machine->value(param->variable))
-        .note(param->name.range, diag::NoteDefinedHere, param->name.text);
-  return unsigned(chunks);
-}
-
-LogicalResult Lowering::makeNamed(const PlacementStmt *placement) {
-  FailureOr<unsigned> chunks = chunksPerRank(placement);
-  if (failed(chunks))
+  if (failed(checkChunks(chunks * directions, range)))
     return failure();
-  schedule.numStages = schedule.numRanks * *chunks;
-  const NamedPlacement &named = *namedPlacement(placement->name.text);
-  std::vector<uint32_t> map(schedule.numStages);
+  schedule.numStages = ranks * chunks;
+  std::vector<std::vector<uint32_t>> maps(1);
   for (unsigned stage = 0; stage != schedule.numStages; ++stage)
-    map[stage] = named.rankOf(stage, schedule.numRanks, *chunks);
-  schedule.placement = Placement({std::move(map)});
-  return success();
-}
-
-LogicalResult Lowering::makeBidirectional(const PlacementStmt *placement) {
-  unsigned p = schedule.numRanks;
-  SMRange range = placement->name.range;
-  if (p % 2 != 0)
-    return diags.report(range, diag::OddBidirectional, p, "ranks");
-  if (schedule.numMicrobatches % 2 != 0)
-    return diags.report(range, diag::OddBidirectional, schedule.numMicrobatches,
-                        "micro-batches");
-  if (checked.chunks && machine->value(checked.chunks->variable) != 2)
-    return diags
-        .report(range, diag::ChunksDiffer, 2, checked.chunks->name.text,
-                machine->value(checked.chunks->variable))
-        .note(checked.chunks->name.range, diag::NoteDefinedHere,
-              checked.chunks->name.text);
-  schedule.numStages = p;
-  std::vector<std::vector<uint32_t>> maps(2, std::vector<uint32_t>(p));
-  for (unsigned s = 0; s != p; ++s) {
-    maps[0][s] = s;
-    maps[1][s] = p - 1 - s;
-  }
+    maps[0].push_back(named.rankOf(stage, ranks, chunks));
+  if (directions == 2)
+    maps.emplace_back(maps[0].rbegin(), maps[0].rend());
   schedule.placement = Placement(std::move(maps));
   return success();
 }
@@ -138,25 +121,74 @@ LogicalResult Lowering::makeSpelledOut(const PlacementStmt *placement) {
   for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
     if (held[rank] == 0)
       return diags.report(placement->range, diag::RankWithoutStage, rank);
-  if (const ParamDecl *param = checked.chunks)
-    for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
-      if (held[rank] != machine->value(param->variable))
-        return diags
-            .report(placement->range, diag::ChunksDiffer, held[rank],
-                    param->name.text, machine->value(param->variable))
-            .note(param->name.range, diag::NoteDefinedHere, param->name.text);
+  for (unsigned chunks : held)
+    if (failed(checkChunks(chunks, placement->range)))
+      return failure();
   schedule.numStages = *stages;
   schedule.placement = Placement({std::move(map)});
   return success();
 }
 
-/// The chunks of a rank are numbered in the order of the stages or, if there
-/// are two directions, by direction.
-void Lowering::listChunks() {
-  chunkStages.assign(schedule.numRanks, {});
-  for (unsigned d = 0; d != schedule.placement.numDirections(); ++d)
-    for (unsigned s = 0; s != schedule.numStages; ++s)
-      chunkStages[schedule.placement.rankOf(s, d)].push_back(s);
+//===----------------------------------------------------------------------===//
+// The graph of the stages
+//===----------------------------------------------------------------------===//
+
+/// Evaluates the edges of a `connect` or `graph`.
+LogicalResult Lowering::addEdges(const EdgesStmt *stmt) {
+  if (options.graph.replaces())
+    return success();
+  bool replaces = stmt->kind == Stmt::Kind::Graph;
+  if (schedule.placement.bidirectional())
+    return diags.report(stmt->range, diag::GraphBidirectional,
+                        replaces ? "graph" : "connect");
+  if (replaces)
+    graph->replaceChain(stmt->range);
+  for (const EdgeEntry &edge : stmt->edges) {
+    std::optional<int64_t> begin = 0, end = 1;
+    if (edge.isLoop() &&
+        (!(begin = evaluate(edge.begin)) || !(end = evaluate(edge.end))))
+      return failure();
+    for (int64_t value = *begin; value < *end; ++value) {
+      if (edge.isLoop())
+        machine->setValue(edge.loopVariable, value);
+      std::optional<int64_t> from = evaluate(edge.from);
+      if (!from)
+        return failure();
+      std::optional<int64_t> to = evaluate(edge.to);
+      if (!to || failed(graph->add(*from, *to, edge.range)))
+        return failure();
+    }
+  }
+  return success();
+}
+
+/// Evaluates the stages of a `tie`.
+LogicalResult Lowering::addTie(const TieStmt *stmt) {
+  if (schedule.placement.bidirectional())
+    return diags.report(stmt->range, diag::GraphBidirectional, "tie");
+  SmallVector<int64_t, 4> stages;
+  for (const Expr *expr : stmt->stages) {
+    std::optional<int64_t> stage = evaluate(expr);
+    if (!stage)
+      return failure();
+    stages.push_back(*stage);
+  }
+  return ties->add(stages, stmt->range);
+}
+
+LogicalResult Lowering::makeGraph() {
+  const GivenGraph &given = options.graph;
+  if (!given.empty() && schedule.placement.bidirectional())
+    return diags.report(DiagLoc(), diag::GraphBidirectional,
+                        given.replaces() ? "--graph" : "--connect");
+  if (failed(graph->add(given)))
+    return failure();
+  FailureOr<StageGraph> made = graph->finish();
+  if (failed(made))
+    return failure();
+  schedule.graph = std::move(*made);
+  schedule.ties = ties->take();
+  return success();
 }
 
 } // namespace pipec

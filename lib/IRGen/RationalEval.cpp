@@ -1,9 +1,13 @@
 //===- RationalEval.cpp - Exact values in costs and expectations ----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Numbers are exact rationals and letters are costs of steps. Variables and
+// functions of the program are integers, and are evaluated by the machine.
+//
+//===----------------------------------------------------------------------===//
 
-#include "IRGen/RationalEval.h"
+#include "IRGen/Lowering.h"
 
-#include "IRGen/LetterKind.h"
 #include "Support/Diagnostics/LoweringDiags.h"
 
 using namespace llvm;
@@ -11,15 +15,15 @@ using namespace pipec::ast;
 
 namespace pipec {
 
-std::optional<Rational> RationalEval::fits(std::optional<Rational> value,
-                                           const Expr *expr) {
+std::optional<Rational> Lowering::fits(std::optional<Rational> value,
+                                       const Expr *expr) {
   if (!value)
     (void)diags.report(expr->range, diag::ArithmeticOverflow,
                        sourceText(expr->range).take_front(60));
   return value;
 }
 
-std::optional<int64_t> RationalEval::integer(Rational value, const Expr *expr) {
+std::optional<int64_t> Lowering::integer(Rational value, const Expr *expr) {
   if (value.isInteger())
     return value.numerator();
   std::string text;
@@ -28,20 +32,21 @@ std::optional<int64_t> RationalEval::integer(Rational value, const Expr *expr) {
   return std::nullopt;
 }
 
-std::optional<Rational> RationalEval::evaluate(const Expr *expr) {
+std::optional<Rational> Lowering::exact(const Expr *expr) {
   switch (expr->kind) {
   case Expr::Kind::Number:
     return Rational::parse(cast<NumberExpr>(expr)->text);
   case Expr::Kind::Name:
-    return Rational(machine.value(cast<NameExpr>(expr)->variable));
+    return Rational(machine->value(cast<NameExpr>(expr)->variable));
   case Expr::Kind::Letter:
-    return fits(costs.of(kindOf(cast<LetterExpr>(expr)->letter), anyStage),
-                expr);
+    return fits(
+        schedule.costs.of(kindOf(cast<LetterExpr>(expr)->letter), anyStage),
+        expr);
   case Expr::Kind::CostOf:
     return costOf(cast<CostOfExpr>(expr));
   case Expr::Kind::Unary: {
     auto *unary = cast<UnaryExpr>(expr);
-    auto operand = evaluate(unary->operand);
+    auto operand = exact(unary->operand);
     if (!operand)
       return std::nullopt;
     if (unary->op == UnaryOp::Not)
@@ -49,52 +54,52 @@ std::optional<Rational> RationalEval::evaluate(const Expr *expr) {
     return fits(Rational::sub(0, *operand), expr);
   }
   case Expr::Kind::Binary:
-    return evaluate(cast<BinaryExpr>(expr));
+    return exact(cast<BinaryExpr>(expr));
   case Expr::Kind::Conditional: {
     auto *conditional = cast<ConditionalExpr>(expr);
-    auto condition = evaluate(conditional->condition);
+    auto condition = exact(conditional->condition);
     if (!condition)
       return std::nullopt;
-    return evaluate(condition->isZero() ? conditional->whenFalse
-                                        : conditional->whenTrue);
+    return exact(condition->isZero() ? conditional->whenFalse
+                                     : conditional->whenTrue);
   }
   case Expr::Kind::Call:
-    return evaluate(cast<CallExpr>(expr));
+    return exact(cast<CallExpr>(expr));
   }
   llvm_unreachable("all kinds are evaluated");
 }
 
-std::optional<Rational> RationalEval::costOf(const CostOfExpr *expr) {
+std::optional<Rational> Lowering::costOf(const CostOfExpr *expr) {
   if (expr->members.empty())
-    return costs.general(
+    return schedule.costs.general(
         findFigure(FigureBlock::Cost, FigureScope::Whole, expr->word.text)
             ->figure);
   SmallVector<StepKind, 2> members;
   for (Letter letter : expr->members)
     members.push_back(kindOf(letter));
-  if (auto cost = costs.ofOverlap(members))
+  if (auto cost = schedule.costs.ofOverlap(members))
     return cost;
   std::optional<Rational> sum = Rational(0);
   Rational longest = 0;
   for (StepKind member : members) {
-    auto cost = costs.of(member, anyStage);
+    auto cost = schedule.costs.of(member, anyStage);
     sum = cost && sum ? Rational::add(*sum, *cost) : std::nullopt;
     longest = cost ? std::max(longest, *cost) : longest;
   }
   if (sum)
-    sum = Rational::mul(*sum, costs.overlapFactor(members));
+    sum = Rational::mul(*sum, schedule.costs.overlapFactor(members));
   return fits(sum ? std::optional(std::max(*sum, longest)) : sum, expr);
 }
 
-std::optional<Rational> RationalEval::evaluate(const BinaryExpr *expr) {
-  auto lhs = evaluate(expr->lhs);
+std::optional<Rational> Lowering::exact(const BinaryExpr *expr) {
+  auto lhs = exact(expr->lhs);
   if (!lhs)
     return std::nullopt;
   if (expr->op == BinaryOp::And && lhs->isZero())
     return Rational(0);
   if (expr->op == BinaryOp::Or && !lhs->isZero())
     return Rational(1);
-  auto rhs = evaluate(expr->rhs);
+  auto rhs = exact(expr->rhs);
   if (!rhs)
     return std::nullopt;
 
@@ -136,10 +141,10 @@ std::optional<Rational> RationalEval::evaluate(const BinaryExpr *expr) {
   return whole ? fits(Rational::sub(*lhs, *whole), expr) : std::nullopt;
 }
 
-std::optional<Rational> RationalEval::evaluate(const CallExpr *expr) {
+std::optional<Rational> Lowering::exact(const CallExpr *expr) {
   SmallVector<Rational, 4> args;
   for (const Expr *arg : expr->args) {
-    auto value = evaluate(arg);
+    auto value = exact(arg);
     if (!value)
       return std::nullopt;
     args.push_back(*value);
@@ -174,8 +179,8 @@ std::optional<Rational> RationalEval::evaluate(const CallExpr *expr) {
     integers.push_back(*value);
   }
   std::optional<int64_t> result = expr->builtin == Builtin::Stage
-                                      ? machine.stage(integers[0], expr->range)
-                                      : machine.call(expr->fn, integers);
+                                      ? machine->stage(integers[0], expr->range)
+                                      : machine->call(expr->fn, integers);
   return result ? std::optional(Rational(*result)) : std::nullopt;
 }
 

@@ -3,7 +3,6 @@
 
 #include "Cost/GivenSettings.h"
 #include "Cost/LayoutText.h"
-#include "IRGen/LetterKind.h"
 #include "IRGen/Lowering.h"
 #include "Support/Diagnostics/LoweringDiags.h"
 
@@ -22,11 +21,6 @@ bool isAllStages(const Expr *expr) {
 //===----------------------------------------------------------------------===//
 // Costs and memory
 //===----------------------------------------------------------------------===//
-
-static std::string nameOf(const SettingEntry &entry) {
-  return entry.letters.empty() ? entry.word.text.str()
-                               : letterName(entry.letters[0]).str();
-}
 
 static SmallVector<StepKind, 2> membersOf(const SettingEntry &entry) {
   SmallVector<StepKind, 2> members;
@@ -83,14 +77,14 @@ LogicalResult Lowering::makeFigures(ArrayRef<SettingEntry> entries,
     // their braces.
     for (const SettingEntry &one :
          entry.isScope ? entry.entries : ArrayRef(entry)) {
-      RationalEval eval(*machine, schedule.costs, diags);
-      std::optional<Rational> value = eval.evaluate(one.values[0]);
+      std::optional<Rational> value = exact(one.values[0]);
       if (!value)
         return failure();
       bool isOverlap = entry.letters.size() > 1;
       const FigureInfo &info =
           isOverlap ? infoOf(Figure::Factor)
-                    : *findFigure(block, place.scope, nameOf(entry),
+                    : *findFigure(block, place.scope,
+                                  leftSide(entry.letters, entry.word),
                                   entry.isScope ? one.word.text : "");
       if (info.refuses(*value) && info.unit == FigureUnit::Size)
         return diags.report(one.range, diag::NegativeSize);
@@ -182,18 +176,17 @@ LogicalResult Lowering::makeFsdp() {
 LogicalResult Lowering::makeExpectations(std::optional<unsigned> rank) {
   if (!options.expectations)
     return success();
-  RationalEval eval(*machine, schedule.costs, diags);
   for (const ExpectStmt *expect : checked.expects) {
     if (expect->ofEveryRank() != rank.has_value())
       continue;
     if (expect->condition) {
-      std::optional<Rational> holds = eval.evaluate(expect->condition);
+      std::optional<Rational> holds = exact(expect->condition);
       if (!holds)
         return failure();
       if (holds->isZero())
         continue;
     }
-    std::optional<Rational> value = eval.evaluate(expect->value);
+    std::optional<Rational> value = exact(expect->value);
     if (!value)
       return failure();
     std::optional<unsigned> of = rank;

@@ -11,13 +11,24 @@
 
 #include "AST/Expr.h"
 #include "IR/Schedule.h"
-#include "IRGen/LetterKind.h"
 
 #include <memory>
 #include <optional>
 #include <vector>
 
 namespace pipec {
+
+/// The kind of the steps that `letter` denotes.
+constexpr StepKind kindOf(ast::Letter letter) {
+  // AST and IR do not include each other, so the correspondence is checked
+  // here.
+  static_assert(unsigned(ast::Letter::F) == unsigned(StepKind::F) &&
+                    unsigned(ast::Letter::B) == unsigned(StepKind::B) &&
+                    unsigned(ast::Letter::I) == unsigned(StepKind::I) &&
+                    unsigned(ast::Letter::W) == unsigned(StepKind::W),
+                "letters and compute steps have the same values");
+  return StepKind(unsigned(letter));
+}
 
 /// One step as written in a program.
 struct StepRequest {
