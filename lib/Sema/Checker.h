@@ -9,7 +9,6 @@
 #pragma once
 
 #include "Cost/Figure.h"
-#include "Sema/Scope.h"
 #include "Sema/Sema.h"
 #include "Support/Diagnostics/SemaDiags.h"
 
@@ -22,6 +21,57 @@ namespace pipec {
 
 /// The bit of a role in `Dependence::onRoles`.
 constexpr uint8_t roleBit(ast::Role role) { return 1u << unsigned(role); }
+
+/// The meaning of a name: a variable, a function or a pattern.
+struct Symbol {
+  llvm::StringRef name;
+  llvm::SMRange range;
+  const ast::Variable *variable = nullptr;
+  const ast::FnDecl *fn = nullptr;
+  const ast::PatternDecl *pattern = nullptr;
+  /// The statement that only defines this name; invalid if there is none.
+  llvm::SMRange statement = {};
+
+  /// `value`, `function` or `pattern`.
+  llvm::StringRef what() const {
+    return variable ? "value" : fn ? "function" : "pattern";
+  }
+};
+
+/// The names that are visible at one point of a program. Names cannot be
+/// shadowed, so one table suffices for all blocks; leaving a block removes its
+/// names.
+class Scope {
+public:
+  /// The visible symbol with that name, or null.
+  const Symbol *find(llvm::StringRef name) const {
+    auto it = index.find(name);
+    return it == index.end() ? nullptr : &symbols[it->second];
+  }
+  /// Adds a symbol. If a visible symbol has the name already, adds nothing and
+  /// returns that symbol.
+  const Symbol *define(Symbol symbol) {
+    auto [it, inserted] = index.try_emplace(symbol.name, symbols.size());
+    if (!inserted)
+      return &symbols[it->second];
+    symbols.push_back(symbol);
+    return nullptr;
+  }
+
+  /// Returns a mark for `leave`, which restores the current state.
+  size_t enter() const { return symbols.size(); }
+  void leave(size_t mark) {
+    for (; symbols.size() > mark; symbols.pop_back())
+      index.erase(symbols.back().name);
+  }
+
+  /// The visible symbols.
+  llvm::ArrayRef<Symbol> all() const { return symbols; }
+
+private:
+  std::vector<Symbol> symbols;
+  llvm::StringMap<size_t> index;
+};
 
 class Checker {
 public:

@@ -77,10 +77,11 @@ const Decl *Checker::lookUp(Name name, const Decl *Symbol::*member,
         .note(symbol->range, diag::NoteDefinedHere, name.text);
   } else if (unknown.insert(name.text.str()).second) {
     InFlightDiagnostic error = diags.report(name.range, unknownKind, name.text);
-    StringRef meant = scope.suggest(
-        name.text, [&](const Symbol &s) { return s.*member != nullptr; },
-        builtins);
-    if (!meant.empty())
+    SmallVector<StringRef> candidates(builtins);
+    for (const Symbol &other : scope.all())
+      if (other.*member)
+        candidates.push_back(other.name);
+    if (StringRef meant = nearestWord(name.text, candidates); !meant.empty())
       error.suggest(name.range, meant);
   }
   return nullptr;
