@@ -21,7 +21,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Format/FormatLines.h"
+#include "Format/Doc.h"
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Unicode.h"

@@ -17,8 +17,7 @@
 // the part before its braces.
 //
 // The implementation is in Formatter.cpp (comments, lines, files), Docs.cpp
-// (documents), FormatStmt.cpp (statements of bodies) and FormatItem.cpp (parts
-// of a schedule).
+// (documents) and FormatStmt.cpp (statements).
 //
 //===----------------------------------------------------------------------===//
 
