@@ -94,14 +94,34 @@ static std::string titleOf(const FixIt &edit) {
                            : "Change to " + quoted(edit.text);
 }
 
-json::Array codeActionsOf(const Analysis &analysis, const LineMap &lines,
-                          StringRef uri, Span span) {
+/// The corrections of the diagnostics that touch a range.
+Expected<json::Value> Server::codeActions(const json::Object &params,
+                                          Target &at) {
+  const json::Object *range = params.getObject("range");
+  std::optional<Position> begin, end;
+  if (range) {
+    begin = positionFrom(range->get("start"));
+    end = positionFrom(range->get("end"));
+  }
+  if (!begin || !end)
+    return invalid("no usable `range`");
+  const json::Object *context = params.getObject("context");
+  const json::Array *only = context ? context->getArray("only") : nullptr;
+  if (only && none_of(*only, [](const json::Value &kind) {
+        StringRef text = kind.getAsString().value_or("?");
+        return text.empty() || text == "quickfix";
+      }))
+    return json::Array{};
+  Analysis &analysis = *at.document->latest;
+  analysis.run();
+  const LineMap &lines = at.document->lines;
+  Span span{lines.offset(*begin), lines.offset(*end)};
   json::Array actions;
   // The documents of the related places are not of interest here.
   auto noPlace = [](SMRange) { return json::Value(nullptr); };
   for (const Diagnostic &found : analysis.diagnostics()) {
-    Span at = shownSpan(analysis, found);
-    if (at.end < span.begin || span.end < at.begin)
+    Span shown = shownSpan(analysis, found);
+    if (shown.end < span.begin || span.end < shown.begin)
       continue;
     auto add = [&](ArrayRef<FixIt> edits) {
       if (edits.empty() || !all_of(edits, [&](const FixIt &edit) {
@@ -121,8 +141,8 @@ json::Array codeActionsOf(const Analysis &analysis, const LineMap &lines,
           {"isPreferred", true},
           {"diagnostics", json::Array{std::move(reported)}},
           {"edit",
-           json::Object{
-               {"changes", json::Object{{uri.str(), std::move(changes)}}}}}});
+           json::Object{{"changes", json::Object{{at.document->document.uri,
+                                                  std::move(changes)}}}}}});
     };
     add(found.fixIts);
     for (const Diagnostic &note : found.notes)

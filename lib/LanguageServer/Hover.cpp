@@ -1,10 +1,9 @@
 //===- Hover.cpp - Descriptions of places for an editor -------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "LanguageServer/Hover.h"
-
 #include "IR/StepPlaces.h"
 #include "LanguageServer/Completion.h"
+#include "LanguageServer/OpenDocument.h"
 #include "Support/Words.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -13,6 +12,14 @@
 using namespace llvm;
 
 namespace pipec::lsp {
+
+namespace {
+/// A text in Markdown about a part of a document.
+struct HoverText {
+  Span span;
+  std::string markdown;
+};
+} // namespace
 
 /// The maximum number of ranks, or of steps of one line, that are described.
 static constexpr size_t maxRows = 8;
@@ -191,10 +198,15 @@ static std::optional<HoverText> hoverLine(const Analysis &analysis,
 }
 
 //===----------------------------------------------------------------------===//
-// All
+// Requests
 //===----------------------------------------------------------------------===//
 
-std::optional<HoverText> hover(const Analysis &analysis, size_t offset) {
+/// Describes the text at `offset`: the definition of a name, the steps that a
+/// letter creates (with rank, phase, time and cost at the default sizes), or a
+/// word of the language. Returns nothing for other text. `analysis` must have
+/// been run.
+static std::optional<HoverText> describe(const Analysis &analysis,
+                                         size_t offset) {
   if (analysis.isSteps())
     return hoverLine(analysis, offset);
   SMLoc loc = analysis.loc(offset);
@@ -217,6 +229,42 @@ std::optional<HoverText> hover(const Analysis &analysis, size_t offset) {
   if (word.empty() || description.empty())
     return std::nullopt;
   return HoverText{{begin, end}, "`" + word.str() + "`: " + description};
+}
+
+Expected<json::Value> Server::hover(const json::Object &, Target &at) {
+  if (!at.analysis)
+    return nullptr;
+  at.analysis->run();
+  std::optional<HoverText> text = describe(*at.analysis, at.offset);
+  std::optional<json::Value> range;
+  if (text)
+    range = at.range(text->span);
+  if (!range)
+    return nullptr;
+  return json::Object{{"contents", markdown(text->markdown)},
+                      {"range", std::move(*range)}};
+}
+
+Expected<json::Value> Server::inlayHints(const json::Object &, Target &at) {
+  json::Array hints;
+  if (!at.analysis)
+    return hints;
+  at.analysis->run();
+  for (const ShownSchedule &shown : at.analysis->schedules()) {
+    std::string label = figuresOf(shown);
+    Span head = at.analysis->exactSpan(shown.head);
+    StringRef text = at.analysis->text().slice(head.begin, head.end).rtrim();
+    // After the parameters, or after the line of step IR.
+    head = {head.begin + text.size(), head.begin + text.size()};
+    std::optional<json::Value> range = at.range(head);
+    if (label.empty() || !range)
+      continue;
+    hints.push_back(
+        json::Object{{"position", *range->getAsObject()->get("end")},
+                     {"label", std::move(label)},
+                     {"paddingLeft", true}});
+  }
+  return hints;
 }
 
 } // namespace pipec::lsp

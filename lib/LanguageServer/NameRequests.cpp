@@ -31,17 +31,20 @@ Expected<json::Value> Server::definition(const json::Object &, Target &at) {
                       {"range", std::move(*now)}};
 }
 
+/// The path without symbolic links, if the file exists.
+static std::string realPath(StringRef path) {
+  SmallString<256> real;
+  return sys::fs::real_path(path, real) ? path.str() : std::string(real);
+}
+
 /// The real path of the file of a range, and its offset there: equal for one
 /// place that several analyses know.
 static std::pair<std::string, size_t> identify(const Analysis &analysis,
                                                SMRange range) {
   if (!range.isValid())
     return {};
-  StringRef path = analysis.files().lineColumn(range.Start).file;
-  SmallString<256> real;
-  if (sys::fs::real_path(path, real))
-    real = path;
-  return {std::string(real), analysis.exactSpan(range).begin};
+  return {realPath(analysis.files().lineColumn(range.Start).file),
+          analysis.exactSpan(range).begin};
 }
 
 std::map<std::string, std::vector<Span>>
@@ -183,11 +186,9 @@ Expected<json::Value> Server::rename(const json::Object &params, Target &at) {
   std::map<std::string, std::string> texts; // by real path
   for (auto &[uri, spans] : places) {
     const Document &document = documents.find(uri)->second->document;
-    SmallString<256> real;
-    if (sys::fs::real_path(document.path, real))
-      real = document.path;
-    isOpen |= real == file;
-    texts[std::string(real)] = replaced(document.text, spans, newName);
+    std::string path = realPath(document.path);
+    isOpen |= path == file;
+    texts[path] = replaced(document.text, spans, newName);
   }
   if (!isOpen)
     return refused("`" + file + "`, which defines the name, is not open");

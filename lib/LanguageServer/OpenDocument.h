@@ -66,13 +66,11 @@ llvm::json::Array
 diagnosticsOf(const Analysis &analysis, const LineMap &lines,
               llvm::function_ref<llvm::json::Value(llvm::SMRange)> location);
 
-/// The corrections of the diagnostics of an analysis that touch a span.
-llvm::json::Array codeActionsOf(const Analysis &analysis, const LineMap &lines,
-                                llvm::StringRef uri, Span span);
+/// The makespan and the bubble of a schedule: `makespan 33, bubble 27.3 %`.
+/// Empty if it cannot run.
+std::string figuresOf(const ShownSchedule &schedule);
 
-/// The outline of a document.
-llvm::json::Array
-outlineOf(const Analysis &analysis,
-          llvm::function_ref<std::optional<llvm::json::Value>(Span)> range);
+/// A text in Markdown in the form of the protocol.
+llvm::json::Object markdown(llvm::StringRef text);
 
 } // namespace pipec::lsp

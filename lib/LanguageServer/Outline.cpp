@@ -1,7 +1,6 @@
 //===- Outline.cpp - The outline of a document ----------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "LanguageServer/Hover.h"
 #include "LanguageServer/OpenDocument.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -135,13 +134,16 @@ json::Array Outline::ofSteps() {
   return all;
 }
 
-json::Array outlineOf(const Analysis &analysis,
-                      function_ref<std::optional<json::Value>(Span)> range) {
-  Outline outline(analysis, range);
-  if (analysis.isSteps())
+Expected<json::Value> Server::symbols(const json::Object &, Target &at) {
+  if (!at.analysis)
+    return json::Array();
+  at.analysis->run();
+  auto range = [&](Span span) { return at.range(span); };
+  Outline outline(*at.analysis, range);
+  if (at.analysis->isSteps())
     return outline.ofSteps();
-  return analysis.module() ? outline.ofProgram(*analysis.module())
-                           : json::Array();
+  const ast::Module *module = at.analysis->module();
+  return module ? outline.ofProgram(*module) : json::Array();
 }
 
 } // namespace pipec::lsp

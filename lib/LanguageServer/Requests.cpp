@@ -4,7 +4,6 @@
 #include "Emit/Emitter.h"
 #include "Format/Formatter.h"
 #include "LanguageServer/Completion.h"
-#include "LanguageServer/Hover.h"
 #include "LanguageServer/OpenDocument.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -13,8 +12,67 @@ using namespace llvm;
 
 namespace pipec::lsp {
 
-static Error invalid(const Twine &why) {
-  return make_error<RequestError>(RequestError::InvalidParams, why);
+//===----------------------------------------------------------------------===//
+// The place of a request
+//===----------------------------------------------------------------------===//
+
+Shift::Shift(StringRef oldText, StringRef newText) {
+  size_t shorter = std::min(oldText.size(), newText.size());
+  auto [oldEnd, newEnd] = std::mismatch(
+      oldText.begin(), oldText.begin() + shorter, newText.begin());
+  same = oldEnd - oldText.begin();
+  size_t tail = 0;
+  while (tail != shorter - same && oldText[oldText.size() - 1 - tail] ==
+                                       newText[newText.size() - 1 - tail])
+    ++tail;
+  oldTail = oldText.size() - tail;
+  newTail = newText.size() - tail;
+}
+
+/// Moves `offset` with the tail of the text.
+static std::optional<size_t> shifted(size_t offset, size_t same, size_t from,
+                                     size_t to) {
+  if (offset <= same)
+    return offset;
+  if (offset >= from)
+    return offset - from + to;
+  return std::nullopt;
+}
+
+std::optional<size_t> Shift::toOld(size_t offset) const {
+  return shifted(offset, same, newTail, oldTail);
+}
+
+std::optional<size_t> Shift::toNew(size_t offset) const {
+  return shifted(offset, same, oldTail, newTail);
+}
+
+std::optional<Span> Shift::toNew(Span span) const {
+  std::optional<size_t> begin = toNew(span.begin), end = toNew(span.end);
+  if (!begin || !end || *end < *begin)
+    return std::nullopt;
+  return Span{*begin, *end};
+}
+
+void Server::OpenDocument::setText(StringRef text, int64_t version) {
+  document.text = text.str();
+  document.version = version;
+  lines = LineMap(document.text);
+  isChanged = true;
+  latest.reset();
+}
+
+const Occurrence *Server::Target::name() const {
+  if (!analysis || analysis->isSteps())
+    return nullptr;
+  return analysis->names().at(analysis->loc(offset));
+}
+
+std::optional<json::Value> Server::Target::range(Span span) const {
+  std::optional<Span> now = shift.toNew(span);
+  if (!now)
+    return std::nullopt;
+  return document->lines.range(*now);
 }
 
 Expected<Server::Target> Server::known(const json::Object &params) {
@@ -55,22 +113,8 @@ Expected<Server::Target> Server::target(const json::Object &params) {
 // Texts
 //===----------------------------------------------------------------------===//
 
-static json::Object markdown(StringRef text) {
+json::Object markdown(StringRef text) {
   return json::Object{{"kind", "markdown"}, {"value", json::fixUTF8(text)}};
-}
-
-Expected<json::Value> Server::hover(const json::Object &, Target &at) {
-  if (!at.analysis)
-    return nullptr;
-  at.analysis->run();
-  std::optional<HoverText> text = lsp::hover(*at.analysis, at.offset);
-  std::optional<json::Value> range;
-  if (text)
-    range = at.range(text->span);
-  if (!range)
-    return nullptr;
-  return json::Object{{"contents", markdown(text->markdown)},
-                      {"range", std::move(*range)}};
 }
 
 /// The functions and patterns that a program imports.
@@ -126,62 +170,9 @@ Expected<json::Value> Server::formatting(const json::Object &, Target &at) {
       {"newText", std::move(text)}}};
 }
 
-Expected<json::Value> Server::symbols(const json::Object &, Target &at) {
-  if (!at.analysis)
-    return json::Array{};
-  at.analysis->run();
-  return outlineOf(*at.analysis, [&](Span span) { return at.range(span); });
-}
-
-Expected<json::Value> Server::inlayHints(const json::Object &, Target &at) {
-  json::Array hints;
-  if (!at.analysis)
-    return hints;
-  at.analysis->run();
-  for (const ShownSchedule &shown : at.analysis->schedules()) {
-    std::string label = figuresOf(shown);
-    Span head = at.analysis->exactSpan(shown.head);
-    StringRef text = at.analysis->text().slice(head.begin, head.end).rtrim();
-    // After the parameters, or after the line of step IR.
-    head = {head.begin + text.size(), head.begin + text.size()};
-    std::optional<json::Value> range = at.range(head);
-    if (label.empty() || !range)
-      continue;
-    hints.push_back(
-        json::Object{{"position", *range->getAsObject()->get("end")},
-                     {"label", std::move(label)},
-                     {"paddingLeft", true}});
-  }
-  return hints;
-}
-
 //===----------------------------------------------------------------------===//
-// Corrections and commands
+// Commands
 //===----------------------------------------------------------------------===//
-
-Expected<json::Value> Server::codeActions(const json::Object &params,
-                                          Target &at) {
-  const json::Object *range = params.getObject("range");
-  std::optional<Position> begin, end;
-  if (range) {
-    begin = positionFrom(range->get("start"));
-    end = positionFrom(range->get("end"));
-  }
-  if (!begin || !end)
-    return invalid("no usable `range`");
-  const json::Object *context = params.getObject("context");
-  const json::Array *only = context ? context->getArray("only") : nullptr;
-  if (only && none_of(*only, [](const json::Value &kind) {
-        StringRef text = kind.getAsString().value_or("?");
-        return text.empty() || text == "quickfix";
-      }))
-    return json::Array{};
-  Analysis &latest = *at.document->latest;
-  latest.run();
-  const LineMap &lines = at.document->lines;
-  return codeActionsOf(latest, lines, at.document->document.uri,
-                       {lines.offset(*begin), lines.offset(*end)});
-}
 
 /// Draws the schedule with that name, or the first if it is empty.
 static Expected<json::Value> drawTimeline(Analysis &analysis, StringRef name,

@@ -40,6 +40,10 @@ public:
 inline llvm::Error refused(const llvm::Twine &why) {
   return llvm::make_error<RequestError>(RequestError::RequestFailed, why);
 }
+/// The error of a request with unusable parameters.
+inline llvm::Error invalid(const llvm::Twine &why) {
+  return llvm::make_error<RequestError>(RequestError::InvalidParams, why);
+}
 
 /// The language server without its transport: a method and its parameters in,
 /// an answer out. Documents are analysed in `analyseNext`, between messages, so
