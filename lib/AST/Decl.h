@@ -7,7 +7,9 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/Allocator.h"
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -225,6 +227,33 @@ struct Module {
   llvm::ArrayRef<Stmt *> decls;
   llvm::ArrayRef<ScheduleDecl *> schedules;
   llvm::ArrayRef<Comment> comments;
+};
+
+/// Owns the nodes of all files of one program.
+class Context {
+public:
+  template <typename T, typename... Args> T *make(Args &&...args) {
+    static_assert(std::is_trivially_destructible_v<T>,
+                  "the arena runs no destructors");
+    return new (arena.Allocate<T>()) T{std::forward<Args>(args)...};
+  }
+
+  /// Allocates a copy of `list` in the arena.
+  template <typename T> llvm::MutableArrayRef<T> copy(llvm::ArrayRef<T> list) {
+    static_assert(std::is_trivially_destructible_v<T>);
+    T *data = arena.Allocate<T>(list.size());
+    std::uninitialized_copy(list.begin(), list.end(), data);
+    return {data, list.size()};
+  }
+  template <typename T>
+  llvm::MutableArrayRef<T> copy(const std::vector<T> &list) {
+    return copy(llvm::ArrayRef<T>(list));
+  }
+
+  llvm::StringRef copy(llvm::StringRef text) { return text.copy(arena); }
+
+private:
+  llvm::BumpPtrAllocator arena;
 };
 
 } // namespace pipec::ast

@@ -8,7 +8,6 @@
 
 #pragma once
 
-#include "AST/Context.h"
 #include "AST/Decl.h"
 #include "Command/Command.h"
 #include "Driver/Arguments.h"

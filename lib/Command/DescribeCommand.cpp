@@ -3,7 +3,7 @@
 
 #include "Command/DescribeCommand.h"
 
-#include "AST/Context.h"
+#include "AST/Decl.h"
 #include "Driver/Io.h"
 #include "Parse/Parser.h"
 #include "Support/Diagnostics/CommandDiags.h"

@@ -3,7 +3,6 @@
 
 #include "Driver/Library.h"
 
-#include "AST/Context.h"
 #include "AST/Decl.h"
 #include "Parse/Parser.h"
 

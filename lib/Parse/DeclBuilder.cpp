@@ -138,11 +138,32 @@ ScheduleDecl *TreeBuilder::build(P::ScheduleDeclContext *rule) {
 }
 
 Stmt *TreeBuilder::build(P::ScheduleItemContext *rule) {
+  SMRange where = range(rule);
+  if (auto *connect = rule->connect())
+    return context.make<EdgesStmt>(
+        Stmt::Kind::Connect, where,
+        context.copy(ArrayRef(build(connect->edge()))));
+  if (auto *graph = rule->graph())
+    return context.make<EdgesStmt>(Stmt::Kind::Graph, where,
+                                   buildAll(graph->edge()));
+  if (auto *tie = rule->tie())
+    return context.make<TieStmt>(where, buildAll(tie->expr()));
+  if (auto *alias = rule->alias())
+    return context.make<AliasStmt>(where, buildAll(alias->STRING()));
+  if (rule->forwardOnly())
+    return context.make<ForwardOnlyStmt>(where);
+  if (auto *cost = rule->costBlock())
+    return context.make<SettingsStmt>(Stmt::Kind::Cost, where,
+                                      build(cost->settings()));
+  if (auto *memory = rule->memoryBlock())
+    return context.make<SettingsStmt>(Stmt::Kind::Memory, where,
+                                      build(memory->settings()));
+  if (auto *fsdp = rule->fsdpBlock())
+    return context.make<SettingsStmt>(Stmt::Kind::Fsdp, where,
+                                      buildAll(fsdp->fsdpEntry()));
   return buildOneOf(rule->placement(), rule->require(), rule->expect(),
-                    rule->forwardOnly(), rule->costBlock(), rule->memoryBlock(),
-                    rule->fsdpBlock(), rule->connect(), rule->graph(),
-                    rule->tie(), rule->alias(), rule->letStmt(), rule->fnDecl(),
-                    rule->patternDecl(), rule->phase());
+                    rule->letStmt(), rule->fnDecl(), rule->patternDecl(),
+                    rule->phase());
 }
 
 Stmt *TreeBuilder::build(P::PlacementContext *rule) {
@@ -174,29 +195,6 @@ EdgeEntry TreeBuilder::build(P::EdgeContext *rule) {
   return edge;
 }
 
-Stmt *TreeBuilder::build(P::ConnectContext *rule) {
-  EdgeEntry edge = build(rule->edge());
-  return context.make<EdgesStmt>(Stmt::Kind::Connect, range(rule),
-                                 context.copy(ArrayRef(edge)));
-}
-
-Stmt *TreeBuilder::build(P::GraphContext *rule) {
-  return context.make<EdgesStmt>(Stmt::Kind::Graph, range(rule),
-                                 buildAll(rule->edge()));
-}
-
-Stmt *TreeBuilder::build(P::TieContext *rule) {
-  return context.make<TieStmt>(range(rule), buildAll(rule->expr()));
-}
-
-Stmt *TreeBuilder::build(P::AliasContext *rule) {
-  return context.make<AliasStmt>(range(rule), buildAll(rule->STRING()));
-}
-
-Stmt *TreeBuilder::build(P::ForwardOnlyContext *rule) {
-  return context.make<ForwardOnlyStmt>(range(rule));
-}
-
 Stmt *TreeBuilder::build(P::RequireContext *rule) {
   std::optional<StringLit> message;
   ArrayRef<RequireStmt::Piece> pieces;
@@ -223,16 +221,6 @@ Stmt *TreeBuilder::build(P::ExpectContext *rule) {
 //===----------------------------------------------------------------------===//
 // Settings
 //===----------------------------------------------------------------------===//
-
-Stmt *TreeBuilder::build(P::CostBlockContext *rule) {
-  return context.make<SettingsStmt>(Stmt::Kind::Cost, range(rule),
-                                    build(rule->settings()));
-}
-
-Stmt *TreeBuilder::build(P::MemoryBlockContext *rule) {
-  return context.make<SettingsStmt>(Stmt::Kind::Memory, range(rule),
-                                    build(rule->settings()));
-}
 
 ArrayRef<SettingEntry> TreeBuilder::build(P::SettingsContext *rule) {
   if (!rule)
@@ -263,11 +251,6 @@ SettingEntry TreeBuilder::build(P::FsdpEntryContext *rule) {
   entry.word = name(rule->STAGES() ? rule->STAGES() : rule->ID());
   entry.values = buildAll(rule->expr());
   return entry;
-}
-
-Stmt *TreeBuilder::build(P::FsdpBlockContext *rule) {
-  return context.make<SettingsStmt>(Stmt::Kind::Fsdp, range(rule),
-                                    buildAll(rule->fsdpEntry()));
 }
 
 //===----------------------------------------------------------------------===//

@@ -24,8 +24,13 @@ Expr *TreeBuilder::build(P::ExprContext *rule) {
 }
 
 Expr *TreeBuilder::buildChain(antlr4::ParserRuleContext *rule) {
-  if (rule->getRuleIndex() == P::RuleUnary)
-    return build(static_cast<P::UnaryContext *>(rule));
+  if (rule->getRuleIndex() == P::RuleUnary) {
+    auto *unary = static_cast<P::UnaryContext *>(rule);
+    if (unary->primary())
+      return build(unary->primary());
+    UnaryOp op = unary->MINUS() ? UnaryOp::Neg : UnaryOp::Not;
+    return context.make<UnaryExpr>(range(rule), op, buildChain(unary->unary()));
+  }
   Expr *left = nullptr;
   TerminalNode *op = nullptr;
   for (antlr4::tree::ParseTree *child : rule->children) {
@@ -44,13 +49,6 @@ Expr *TreeBuilder::buildChain(antlr4::ParserRuleContext *rule) {
                 : right;
   }
   return left;
-}
-
-Expr *TreeBuilder::build(P::UnaryContext *rule) {
-  if (rule->primary())
-    return build(rule->primary());
-  UnaryOp op = rule->MINUS() ? UnaryOp::Neg : UnaryOp::Not;
-  return context.make<UnaryExpr>(range(rule), op, build(rule->unary()));
 }
 
 Expr *TreeBuilder::build(P::PrimaryContext *rule) {
@@ -97,10 +95,24 @@ Block TreeBuilder::build(P::BlockContext *rule) {
 }
 
 Stmt *TreeBuilder::build(P::StmtContext *rule) {
+  SMRange where = range(rule);
+  if (auto *repeat = rule->repeatStmt())
+    return context.make<RepeatStmt>(where, build(repeat->expr()),
+                                    build(repeat->block()));
+  if (auto *loop = rule->forStmt())
+    return context.make<ForStmt>(
+        where, name(loop->name()), loop->REVERSE() != nullptr,
+        build(loop->expr(0)), build(loop->expr(1)), build(loop->block()));
+  if (auto *steps = rule->steps())
+    return context.make<StepsStmt>(where, buildAll(steps->step()));
+  if (auto *use = rule->use())
+    return context.make<UseStmt>(where, name(use->ID()), buildAll(use->expr()));
+  if (auto *at = rule->atStmt())
+    return context.make<AtStmt>(where, build(at->expr()), build(at->block()));
+  if (auto *fill = rule->fillStmt())
+    return context.make<FillStmt>(where, build(fill->block()));
   return buildOneOf(rule->letStmt(), rule->fnDecl(), rule->patternDecl(),
-                    rule->repeatStmt(), rule->forStmt(), rule->ifStmt(),
-                    rule->steps(), rule->idle(), rule->use(), rule->atStmt(),
-                    rule->fillStmt());
+                    rule->ifStmt(), rule->idle());
 }
 
 LetStmt *TreeBuilder::build(P::LetStmtContext *rule) {
@@ -127,17 +139,6 @@ PatternDecl *TreeBuilder::build(P::PatternDeclContext *rule) {
                                    build(rule->block()));
 }
 
-Stmt *TreeBuilder::build(P::RepeatStmtContext *rule) {
-  return context.make<RepeatStmt>(range(rule), build(rule->expr()),
-                                  build(rule->block()));
-}
-
-Stmt *TreeBuilder::build(P::ForStmtContext *rule) {
-  return context.make<ForStmt>(range(rule), name(rule->name()),
-                               rule->REVERSE() != nullptr, build(rule->expr(0)),
-                               build(rule->expr(1)), build(rule->block()));
-}
-
 IfStmt *TreeBuilder::build(P::IfStmtContext *rule) {
   std::optional<Block> otherwise;
   bool elseIf = false;
@@ -149,10 +150,6 @@ IfStmt *TreeBuilder::build(P::IfStmtContext *rule) {
   }
   return context.make<IfStmt>(range(rule), build(rule->expr()),
                               build(rule->block(0)), otherwise, elseIf);
-}
-
-Stmt *TreeBuilder::build(P::StepsContext *rule) {
-  return context.make<StepsStmt>(range(rule), buildAll(rule->step()));
 }
 
 StepRef TreeBuilder::build(P::StepContext *rule) {
@@ -184,20 +181,6 @@ Stmt *TreeBuilder::build(P::IdleContext *rule) {
       count = build(n->expr());
   }
   return context.make<IdleStmt>(range(rule), count);
-}
-
-Stmt *TreeBuilder::build(P::UseContext *rule) {
-  return context.make<UseStmt>(range(rule), name(rule->ID()),
-                               buildAll(rule->expr()));
-}
-
-Stmt *TreeBuilder::build(P::AtStmtContext *rule) {
-  return context.make<AtStmt>(range(rule), build(rule->expr()),
-                              build(rule->block()));
-}
-
-Stmt *TreeBuilder::build(P::FillStmtContext *rule) {
-  return context.make<FillStmt>(range(rule), build(rule->block()));
 }
 
 Stmt *TreeBuilder::build(P::PhaseContext *rule) {

@@ -1,15 +1,15 @@
 //===- TreeBuilder.h - Parse tree to syntax tree ----------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The builder has one typed function per rule of the grammar. It runs only if
-// the parser reported no error, so all children that the grammar requires
-// exist. The implementation is in StmtBuilder.cpp and DeclBuilder.cpp.
+// The builder has a typed function for each rule of the grammar, except for
+// short statements, which are built with their list. It runs only if the parser
+// reported no error, so all children that the grammar requires exist. The
+// implementation is in StmtBuilder.cpp and DeclBuilder.cpp.
 //
 //===----------------------------------------------------------------------===//
 
 #pragma once
 
-#include "AST/Context.h"
 #include "AST/Decl.h"
 
 // Last: ANTLR's headers undefine EOF.
@@ -64,7 +64,6 @@ private:
   /// Folds `operand (operator operand)*` to the left. The operands of a rule
   /// are the rule of the next precedence; the last one is `unary`.
   ast::Expr *buildChain(antlr4::ParserRuleContext *rule);
-  ast::Expr *build(P::UnaryContext *rule);
   ast::Expr *build(P::PrimaryContext *rule);
   ast::Expr *build(P::NameUseContext *rule);
   ast::Letter build(P::LetterContext *rule);
@@ -78,15 +77,9 @@ private:
   ast::PatternDecl *build(P::PatternDeclContext *rule);
   ast::Argument build(P::NameContext *rule);
   llvm::MutableArrayRef<ast::Argument> build(P::ArgumentsContext *rule);
-  ast::Stmt *build(P::RepeatStmtContext *rule);
-  ast::Stmt *build(P::ForStmtContext *rule);
   ast::IfStmt *build(P::IfStmtContext *rule);
-  ast::Stmt *build(P::StepsContext *rule);
   ast::StepRef build(P::StepContext *rule);
   ast::Stmt *build(P::IdleContext *rule);
-  ast::Stmt *build(P::UseContext *rule);
-  ast::Stmt *build(P::AtStmtContext *rule);
-  ast::Stmt *build(P::FillStmtContext *rule);
   ast::Stmt *build(P::PhaseContext *rule);
 
   // Schedules and files
@@ -95,16 +88,8 @@ private:
   ast::Stmt *build(P::ScheduleItemContext *rule);
   ast::Stmt *build(P::PlacementContext *rule);
   ast::EdgeEntry build(P::EdgeContext *rule);
-  ast::Stmt *build(P::ConnectContext *rule);
-  ast::Stmt *build(P::GraphContext *rule);
-  ast::Stmt *build(P::TieContext *rule);
-  ast::Stmt *build(P::AliasContext *rule);
-  ast::Stmt *build(P::ForwardOnlyContext *rule);
   ast::Stmt *build(P::RequireContext *rule);
   ast::Stmt *build(P::ExpectContext *rule);
-  ast::Stmt *build(P::CostBlockContext *rule);
-  ast::Stmt *build(P::MemoryBlockContext *rule);
-  ast::Stmt *build(P::FsdpBlockContext *rule);
   llvm::ArrayRef<ast::SettingEntry> build(P::SettingsContext *rule);
   ast::SettingEntry build(P::SettingContext *rule);
   ast::SettingEntry build(P::FsdpEntryContext *rule);

@@ -3,7 +3,6 @@
 
 #pragma once
 
-#include "AST/Context.h"
 #include "AST/Decl.h"
 #include "Support/DiagEngine.h"
 
