@@ -1,7 +1,7 @@
 //===- FrameworkChoices.cpp - The best schedule for each framework --------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "Compare/FrameworkChoices.h"
+#include "Compare/Comparison.h"
 
 #include "Support/Words.h"
 

@@ -8,11 +8,16 @@
 #include "Waiting/WaitModel.h"
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <functional>
 #include <optional>
 #include <string>
+
+namespace llvm::json {
+class OStream;
+}
 
 namespace pipec {
 
@@ -25,6 +30,7 @@ struct TimeWindow {
 };
 
 class Simulation;
+struct Report;
 
 /// How a picture shows the memory of each rank over time.
 enum class MemoryView {
@@ -131,5 +137,11 @@ struct FrameworkEmitter {
 llvm::ArrayRef<FrameworkEmitter> frameworkEmitters();
 /// The format with that name or key; null if there is none.
 const EmitterInfo *findEmitter(llvm::StringRef name);
+
+/// Writes a report as the JSON object documented in docs/Report.md; `more` adds
+/// attributes to it.
+void writeReport(
+    const Schedule &schedule, const Report &report, llvm::json::OStream &json,
+    llvm::function_ref<void()> more = [] {});
 
 } // namespace pipec

@@ -1,19 +1,20 @@
-//===- Html.cpp - --emit=html: a page to look into a schedule -------------===//
+//===- Html.cpp - --emit=html and --emit=live: the page of a schedule -----===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // One self-contained file: templates/page.html with its style and script, and
 // one block of JSON (PageData.h) per schedule, a second one for comparison with
-// `--with`.
+// `--with`. --emit=live writes these blocks and the figures of --emit=report;
+// the command adds the parameters of the program and the messages
+// (Command/LiveOutput.cpp).
 //
 //===----------------------------------------------------------------------===//
 
-#include "Emit/Page.h"
 #include "Emit/PageData.h"
 #include "Emit/Palette.h"
 #include "Template/Template.h"
-#include "Template/TextData.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/JSON.h"
 
 using namespace llvm;
 
@@ -74,9 +75,11 @@ static LogicalResult writePage(StringRef title, StringRef titleClass,
   return renderEmbedded(tail, data, os, diags);
 }
 
-FailureOr<SmallVector<Picture, 2>> pagePictures(const Schedule &schedule,
-                                                const EmitOptions &options,
-                                                DiagEngine &diags) {
+/// The pictures of a page: of `schedule`, and of a second one if `options` has
+/// one. Reports what a picture cannot show.
+static FailureOr<SmallVector<Picture, 2>>
+pagePictures(const Schedule &schedule, const EmitOptions &options,
+             DiagEngine &diags) {
   SmallVector<Picture, 2> pictures;
   for (const Schedule *shown : {&schedule, options.with}) {
     if (!shown)
@@ -110,6 +113,43 @@ LogicalResult emitHtml(const Schedule &schedule, const EmitOptions &options,
       os << "</script>\n";
     }
   });
+}
+
+LogicalResult emitLive(const Schedule &schedule, const EmitOptions &options,
+                       raw_ostream &os, DiagEngine &diags) {
+  auto pictures = pagePictures(schedule, options, diags);
+  if (failed(pictures))
+    return failure();
+  ReportOptions what;
+  what.model = options.model;
+  SmallVector<Report, 2> reports;
+  for (const Picture &picture : *pictures) {
+    FailureOr<Report> report = makeReport(picture.schedule(), what, diags);
+    if (failed(report))
+      return failure();
+    // The page has these lists.
+    report->path.clear();
+    report->gaps.clear();
+    reports.push_back(std::move(*report));
+  }
+  json::OStream json(os);
+  json.object([&] {
+    for (auto [i, key] : enumerate(ArrayRef<StringRef>{"report", "with"})) {
+      json.attributeBegin(key);
+      if (i < reports.size())
+        writeReport((*pictures)[i].schedule(), reports[i], json);
+      else
+        json.value(nullptr);
+      json.attributeEnd();
+    }
+    json.attributeArray("pages", [&] {
+      for (const Picture &picture : *pictures)
+        json.rawValue([&](raw_ostream &raw) {
+          PageData(picture, diags.sourceFiles(), raw).write();
+        });
+    });
+  });
+  return success();
 }
 
 } // namespace pipec

@@ -4,8 +4,8 @@
 #pragma once
 
 #include "Emit/JsonObject.h"
-#include "Emit/PictureFacts.h"
-#include "Explain/IdleGaps.h"
+#include "Emit/Picture.h"
+#include "Explain/Report.h"
 
 #include "llvm/ADT/DenseMap.h"
 
@@ -59,5 +59,8 @@ private:
   std::optional<Causes> causes;
   bool searchesReady = false;
 };
+
+/// Writes a page without schedules, which its script gets later.
+llvm::LogicalResult writeEmptyPage(llvm::raw_ostream &os, DiagEngine &diags);
 
 } // namespace pipec

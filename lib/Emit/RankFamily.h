@@ -4,7 +4,9 @@
 // The loop trees of many ranks are equal except for their numbers: stages,
 // micro-batches and iterations. Such ranks are a family and share one function;
 // numbers that differ between them become columns of a table with one row per
-// rank.
+// rank. The body of a family is its tree as one list with the information that
+// its code needs: the numbers of the family in each node, and where a line or a
+// phase begins.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,6 +14,7 @@
 
 #include "Emit/LoopTree.h"
 
+#include <limits>
 #include <string>
 
 namespace pipec {
@@ -62,10 +65,53 @@ void forEachNumber(const LoopTree &tree, llvm::ArrayRef<LoopNode> nodes,
   }
 }
 
+/// Returns the line of the `.pipe` source that a step comes from; 0 if there is
+/// none.
+using LineOf = llvm::function_ref<unsigned(Step)>;
+
 /// Groups ranks into families, in the order of their first ranks. Ranks without
 /// steps belong to no family. `lineOf` returns the source line of a step, which
 /// must be equal too.
 std::vector<RankFamily> findFamilies(llvm::ArrayRef<LoopTree> trees,
-                                     llvm::function_ref<unsigned(Step)> lineOf);
+                                     LineOf lineOf);
+
+/// A loop, a group or a step of a body.
+struct BodyNode {
+  enum Sort : uint8_t { Loop, Group, Step };
+  /// For a loop over several lines.
+  static constexpr uint32_t noLine = std::numeric_limits<uint32_t>::max();
+
+  Sort sort = Step;
+  bool startsLine = false;
+  bool startsPhase = false;
+  uint8_t phase = 0;
+  /// The number of enclosing loops.
+  uint8_t depth = 0;
+  uint32_t line = 0;
+  /// The innermost enclosing loop, if there is one.
+  uint32_t parent = 0;
+  /// For a loop or a group: its nodes in `FamilyBody::nodes`. For a step: its
+  /// index in `LoopTree::steps`.
+  uint32_t begin = 0;
+  uint32_t size = 0;
+  /// The index of its first number in `RankFamily::numbers`: the iterations of
+  /// a loop; the stage of a step, followed by its micro-batch and the stage at
+  /// the other end (`LoopTree::others`).
+  uint32_t number = 0;
+  /// For a loop: the growth of every micro-batch per iteration.
+  int32_t growth = 0;
+};
+
+/// The body of one family.
+struct FamilyBody {
+  /// The first `numRoots` nodes are the body; the nodes of a loop or a group
+  /// are consecutive.
+  std::vector<BodyNode> nodes;
+  uint32_t numRoots = 0;
+};
+
+/// Builds the body of a family from the tree of its first rank. Linear in its
+/// nodes.
+FamilyBody makeFamilyBody(const LoopTree &tree, LineOf lineOf);
 
 } // namespace pipec

@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Cost/SettingsText.h"
-#include "Emit/ReportDetail.h"
+#include "Emit/Emitter.h"
+#include "Explain/Report.h"
 #include "IR/StepPlaces.h"
 #include "Support/Decimal.h"
 
-#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/Support/JSON.h"
 
 using namespace llvm;
 

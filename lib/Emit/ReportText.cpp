@@ -9,7 +9,7 @@
 
 #include "Cost/SettingsText.h"
 #include "Emit/Emitter.h"
-#include "Emit/ReportDetail.h"
+#include "Explain/Report.h"
 #include "IR/StepPlaces.h"
 #include "Support/Decimal.h"
 #include "Support/TerminalText.h"
@@ -18,6 +18,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/JSON.h"
 
 using namespace llvm;
 
@@ -293,11 +294,6 @@ void ReportPrinter::printGaps() {
   table.print(os);
 }
 
-void printReport(const Schedule &schedule, const Report &report,
-                 raw_ostream &os) {
-  ReportPrinter(schedule, report, os).print();
-}
-
 LogicalResult emitReport(const Schedule &schedule, const EmitOptions &options,
                          raw_ostream &os, DiagEngine &diags) {
   ReportOptions what;
@@ -309,10 +305,10 @@ LogicalResult emitReport(const Schedule &schedule, const EmitOptions &options,
   if (failed(report) || (options.with && failed(second)))
     return failure();
   if (!options.json) {
-    printReport(schedule, *report, os);
+    ReportPrinter(schedule, *report, os).print();
     if (options.with) {
       os << '\n';
-      printReport(*options.with, *second, os);
+      ReportPrinter(*options.with, *second, os).print();
     }
     return success();
   }

@@ -18,7 +18,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Emit/SvgWriter.h"
+#include "Emit/SvgLayout.h"
 #include "Support/Diagnostics/CommandDiags.h"
 
 #include "llvm/ADT/StringExtras.h"

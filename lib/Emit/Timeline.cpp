@@ -12,17 +12,42 @@
 //   F3&B1   an overlap, members in issue order
 //   .       idle
 //
-// Transfers, FSDP actions and waits are counted below the table.
-// --timeline=down has slots as rows, whatever the costs.
+// Transfers, FSDP actions and waits are counted below the table. The form with
+// an axis of time is in TimelineTimes.cpp, and that with slots below:
+//
+//   one_f_one_b: 2 ranks, 2 stages, 3 micro-batches, 8 slots
+//
+//   rank  0  1  2  3  4  5  6  7
+//      0  F0 F1 .  B0 F2 B1 .  B2
+//      1  .  F0 B0 F1 B1 F2 B2 .
+//
+//   not drawn: 12 transfers
+//
+// Every step fills one slot, whatever its cost: the earliest one that its rank
+// and its inputs allow (Simulation/Slots.h). A table wider than the terminal
+// continues in further blocks of slots; of a table with more than a million
+// cells only the first ones are written, and a line says so.
+//
+// With --timeline=down, slots are rows and ranks are columns, as in PyTorch's
+// `_format_pipeline_order`, and the blocks are of ranks:
+//
+//           Rank 0  Rank 1
+//   Step 0: F0      .
+//   Step 1: F1      F0
 //
 //===----------------------------------------------------------------------===//
 
 #include "Emit/Timeline.h"
 
+#include "Simulation/Slots.h"
+#include "Support/Diagnostics/EmitDiags.h"
+#include "Support/TerminalText.h"
 #include "Support/Words.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
 
 using namespace llvm;
 
@@ -78,6 +103,200 @@ void printNotDrawn(raw_ostream &os, const Schedule &schedule) {
   if (waits)
     os << comma << countText(waits, "wait");
   os << '\n';
+}
+
+//===----------------------------------------------------------------------===//
+// Slots
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+class SlotPrinter {
+public:
+  SlotPrinter(const Schedule &schedule, const SlotTable &table,
+              const EmitOptions &options, raw_ostream &os)
+      : schedule(schedule), table(table), options(options), os(os),
+        chunks(schedule) {
+    measureCells();
+    limit();
+  }
+
+  /// The part that is shown: `slots 0 to 255 of 300, ...`; empty if it is
+  /// everything.
+  const std::string &part() const { return thePart; }
+
+  void print() {
+    printTitle();
+    if (options.timelineDown)
+      printDown();
+    else
+      printAcross();
+    if (!thePart.empty())
+      os << "\nshown: " << thePart << '\n';
+    printNotDrawn(os, schedule);
+  }
+
+private:
+  void printAcross() {
+    unsigned perBlock = perBlockOf(numSlots, timelineHead, cellWidth);
+    std::vector<size_t> positions(schedule.numRanks, 0);
+    for (unsigned from = 0; from < numSlots; from += perBlock) {
+      unsigned to = std::min<uint64_t>(uint64_t(from) + perBlock, numSlots);
+      os << '\n';
+      printRuler(from, to);
+      for (unsigned rank = 0; rank != numRanks; ++rank)
+        printRank(rank, from, to, positions[rank]);
+    }
+  }
+  void printDown();
+  void measureCells();
+  void limit();
+  void printTitle();
+  void printRuler(unsigned from, unsigned to);
+  void printRank(unsigned rank, unsigned from, unsigned to, size_t &position);
+  unsigned printCell(unsigned rank, unsigned slot, size_t &position);
+
+  /// How many of `all` columns fit into the width after the first `head`
+  /// characters of a line.
+  unsigned perBlockOf(unsigned all, unsigned head, unsigned column) const {
+    all = std::max(all, 1u);
+    if (options.width == 0)
+      return all;
+    if (options.width <= head + column)
+      return 1;
+    return std::min(all, (options.width - head) / column);
+  }
+  const Schedule &schedule;
+  const SlotTable &table;
+  const EmitOptions &options;
+  raw_ostream &os;
+  ChunkNames chunks;
+  unsigned cellWidth = 0;
+  /// The numbers of ranks and slots that are shown.
+  unsigned numRanks = 0, numSlots = 0;
+  std::string thePart;
+};
+
+void SlotPrinter::limit() {
+  numRanks = std::min(schedule.numRanks, timelineRanks);
+  numSlots = std::min<uint64_t>(table.numSlots, timelineCells / numRanks);
+  raw_string_ostream text(thePart);
+  ListSeparator comma;
+  if (numSlots != table.numSlots)
+    text << comma << "slots 0 to " << numSlots - 1 << " of " << table.numSlots;
+  if (numRanks != schedule.numRanks)
+    text << comma << "ranks 0 to " << numRanks - 1 << " of "
+         << schedule.numRanks;
+}
+
+void SlotPrinter::measureCells() {
+  size_t widest = std::to_string(table.numSlots).size();
+  for (auto [rank, list] : enumerate(schedule.ranks))
+    for (size_t i = 0; i != list.size(); i = Schedule::groupEnd(list, i))
+      if (isCompute(list[i].kind()))
+        widest = std::max(
+            widest, printTimelineGroup(nulls(), schedule, chunks, rank, i));
+  cellWidth = widest + 1;
+}
+
+void SlotPrinter::printTitle() {
+  os << terminalText(schedule.name) << ": " << sizesText(schedule) << ", "
+     << countText(table.numSlots, "slot") << '\n';
+}
+
+void SlotPrinter::printRuler(unsigned from, unsigned to) {
+  os << "rank  ";
+  for (unsigned slot = from; slot != to; ++slot)
+    os << left_justify(std::to_string(slot), slot + 1 == to ? 0 : cellWidth);
+  os << '\n';
+}
+
+/// Prints what `rank` does in `slot`, and returns the number of characters.
+/// `position` is a place in its list that is not later.
+unsigned SlotPrinter::printCell(unsigned rank, unsigned slot,
+                                size_t &position) {
+  const StepList &list = schedule.ranks[rank];
+  while (position != list.size() && !isCompute(list[position].kind()))
+    ++position;
+  if (position == list.size() || table.slots[rank][position] != slot) {
+    os << '.';
+    return 1;
+  }
+  size_t begin = std::exchange(position, Schedule::groupEnd(list, position));
+  return printTimelineGroup(os, schedule, chunks, rank, begin, options.colors);
+}
+
+void SlotPrinter::printRank(unsigned rank, unsigned from, unsigned to,
+                            size_t &position) {
+  os << format("%4u  ", rank);
+  for (unsigned slot = from; slot != to; ++slot) {
+    unsigned width = printCell(rank, slot, position);
+    if (slot + 1 != to)
+      os.indent(cellWidth - width);
+  }
+  os << '\n';
+}
+
+void SlotPrinter::printDown() {
+  unsigned digits = std::to_string(std::max(numSlots, 1u) - 1).size();
+  std::string lastRank = "Rank " + std::to_string(numRanks - 1);
+  unsigned head = digits + strlen("Step : ");
+  unsigned column = std::max<unsigned>(cellWidth, lastRank.size() + 1);
+  unsigned perBlock = perBlockOf(numRanks, head, column);
+  std::vector<size_t> positions(numRanks, 0);
+  for (unsigned from = 0; from < numRanks; from += perBlock) {
+    unsigned to = std::min(from + perBlock, numRanks);
+    os << '\n';
+    os.indent(head);
+    for (unsigned rank = from; rank != to; ++rank)
+      os << left_justify("Rank " + std::to_string(rank),
+                         rank + 1 == to ? 0 : column);
+    os << '\n';
+    for (unsigned slot = 0; slot != numSlots; ++slot) {
+      os << format("Step %0*u: ", int(digits), slot);
+      for (unsigned rank = from; rank != to; ++rank) {
+        unsigned width = printCell(rank, slot, positions[rank]);
+        if (rank + 1 != to)
+          os.indent(column - width);
+      }
+      os << '\n';
+    }
+  }
+}
+
+/// Reports where every rank of an order that cannot run has stopped.
+LogicalResult reportBlocked(const Schedule &schedule, const SlotTable &table,
+                            DiagEngine &diags) {
+  std::optional<InFlightDiagnostic> report;
+  for (unsigned rank = 0; rank != schedule.numRanks; ++rank) {
+    const StepList &list = schedule.ranks[rank];
+    if (table.stoppedAt[rank] == list.size())
+      continue;
+    Step head = list[table.stoppedAt[rank]];
+    std::string text = stepText(schedule, head);
+    if (!report)
+      report.emplace(
+          diags.report(head.source(), diag::TimelineBlocked, rank, text));
+    else
+      report->note(head.source(), diag::NoteAlsoBlocked, rank, text);
+  }
+  return failure();
+}
+
+} // namespace
+
+static LogicalResult writeSlots(const Schedule &schedule,
+                                const EmitOptions &options, raw_ostream &os,
+                                DiagEngine &diags) {
+  SlotTable table = computeSlots(schedule);
+  if (!table.complete(schedule))
+    return reportBlocked(schedule, table, diags);
+  SlotPrinter printer(schedule, table, options, os);
+  if (!printer.part().empty())
+    (void)diags.report(DiagLoc(), diag::PictureNotWhole, schedule.name,
+                       printer.part());
+  printer.print();
+  return success();
 }
 
 LogicalResult emitTimeline(const Schedule &schedule, const EmitOptions &options,

@@ -16,11 +16,6 @@ inline constexpr unsigned timelineRanks = 4096;
 inline constexpr uint64_t timelineCells = uint64_t(1) << 20;
 inline constexpr uint64_t timelineCharacters = uint64_t(1) << 23;
 
-/// Writes a table with one slot per step (TimelineSlots.cpp).
-llvm::LogicalResult writeSlots(const Schedule &schedule,
-                               const EmitOptions &options,
-                               llvm::raw_ostream &os, DiagEngine &diags);
-
 /// Writes the schedule on an axis of time (TimelineTimes.cpp).
 llvm::LogicalResult writeTimes(const Schedule &schedule,
                                const EmitOptions &options,

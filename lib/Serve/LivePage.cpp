@@ -6,7 +6,6 @@
 #include "Cost/Figure.h"
 #include "Serve/LiveApi.h"
 #include "Template/Template.h"
-#include "Template/TextData.h"
 
 #include "llvm/Support/JSON.h"
 
