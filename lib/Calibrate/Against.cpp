@@ -333,17 +333,22 @@ void Against::print(raw_ostream &os) const {
   TextTable table;
   table.column("rank");
   table.column("", TextTable::Align::Left);
-  for (StringRef heading : {"work", "idle", "dependency", "latency", "queue",
-                            "wait", "gather", "other", "done"})
-    table.column(heading.str());
-  auto part = [](Rational time) {
-    return time.isZero() ? std::string() : shownTime(time);
-  };
+  table.column("work");
+  table.column("idle");
+  WaitingTime().forEachPart(
+      [&](StringRef name, Rational) { table.column(name.str()); });
+  table.column("other");
+  table.column("done");
   auto row = [&](std::string rank, const char *what, const TimeUse &use) {
-    table.row({std::move(rank), what, shownTime(use.work), shownTime(use.idle),
-               part(use.waiting.dependency), part(use.waiting.latency),
-               part(use.waiting.queue), part(use.waiting.wait),
-               part(use.waiting.gather), part(use.other), part(use.done)});
+    std::vector<std::string> cells = {std::move(rank), what,
+                                      shownTime(use.work), shownTime(use.idle)};
+    auto part = [&](StringRef, Rational time) {
+      cells.push_back(time.isZero() ? "" : shownTime(time));
+    };
+    use.waiting.forEachPart(part);
+    part("other", use.other);
+    part("done", use.done);
+    table.row(std::move(cells));
   };
   for (auto [rank, both] : enumerate(zip_equal(predicted, measured))) {
     row(std::to_string(rank), "predicted", std::get<0>(both));

@@ -3,7 +3,6 @@
 
 #include "Calibrate/Calibration.h"
 
-#include "Calibrate/MeasuredSteps.h"
 #include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -24,6 +23,14 @@ Rational milliseconds(int64_t nanoseconds) {
   return *Rational::make((nanoseconds + grain / 2) / grain, 1000000 / grain);
 }
 
+static Rational thousandths(int64_t value) {
+  return *Rational::make(value, 1000);
+}
+
+static std::string overlapName(ArrayRef<StepKind> members) {
+  return join(map_range(members, stepKindName), " & ");
+}
+
 namespace {
 
 class Calibrator {
@@ -38,6 +45,8 @@ public:
 
 private:
   using Key = MeasuredSteps::Key;
+  /// Converts samples, which are whole numbers.
+  using Unit = Rational (*)(int64_t);
 
   void findRankFactors();
   void setSteps();
@@ -48,8 +57,9 @@ private:
   void nameLeftOut();
   void nameSlowRanks();
 
-  void add(FigureBlock block, Key key, Rational value,
-           std::array<Rational, 2> spread, size_t samples, Evidence evidence);
+  void add(FigureBlock block, Key key, int64_t value, ArrayRef<int64_t> sorted,
+           Unit unit, Evidence evidence,
+           const SmallVector<StepKind, 2> &members = {});
   void leaveOut(const Twine &text) { result.leftOut.push_back(text.str()); }
 
   const Recording &recording;
@@ -62,21 +72,20 @@ private:
 
 } // namespace
 
-void Calibrator::add(FigureBlock block, Key key, Rational value,
-                     std::array<Rational, 2> spread, size_t samples,
-                     Evidence evidence) {
-  if (block == FigureBlock::Cost)
-    result.costs.set(key.first, value, key.second);
+/// Adds a figure with the quartiles of its samples.
+void Calibrator::add(FigureBlock block, Key key, int64_t value,
+                     ArrayRef<int64_t> sorted, Unit unit, Evidence evidence,
+                     const SmallVector<StepKind, 2> &members) {
+  if (!members.empty())
+    result.costs.set(
+        CostSettings::Overlap{members, unit(value), /*isFactor=*/true});
+  else if (block == FigureBlock::Cost)
+    result.costs.set(key.first, unit(value), key.second);
   else
-    result.memory.set(key.first, value, key.second);
-  result.figures.push_back({block,
-                            key.first,
-                            key.second,
-                            {},
-                            value,
-                            spread[0],
-                            spread[1],
-                            samples,
+    result.memory.set(key.first, unit(value), key.second);
+  result.figures.push_back({block, key.first, key.second, members, unit(value),
+                            unit(quartile(sorted, 1)),
+                            unit(quartile(sorted, 3)), sorted.size(),
                             evidence});
 }
 
@@ -88,8 +97,8 @@ void Calibrator::add(FigureBlock block, Key key, Rational value,
 /// close to 1 for all but slow ranks; sets those, and leaves the times of one
 /// rank of factor 1.
 void Calibrator::findRankFactors() {
-  constexpr double notable = 1.05;
-  std::map<unsigned, std::vector<double>> ratios;
+  constexpr int64_t notable = 1050;
+  std::map<unsigned, std::vector<int64_t>> ratios;
   for (auto &[key, byRank] : measured.steps) {
     if (byRank.size() < 2)
       continue;
@@ -101,21 +110,14 @@ void Calibrator::findRankFactors() {
     }
     for (auto [rank, time] : typical)
       if (least > 0)
-        ratios[rank].push_back(double(time) / double(least));
+        ratios[rank].push_back(
+            std::llround(1000.0 * double(time) / double(least)));
   }
   for (auto &[rank, all] : ratios) {
     llvm::sort(all);
-    double middle = all[(all.size() - 1) / 2];
-    if (middle < notable)
-      continue;
-    auto thousandths = [](double ratio) {
-      return *Rational::make(std::llround(ratio * 1000), 1000);
-    };
-    add(FigureBlock::Cost, {Figure::Factor, Place{FigureScope::Rank, rank}},
-        thousandths(middle),
-        {thousandths(all[(all.size() - 1) / 4]),
-         thousandths(all[(all.size() - 1) * 3 / 4])},
-        all.size(), Evidence::Executor);
+    if (quartile(all, 2) >= notable)
+      add(FigureBlock::Cost, {Figure::Factor, Place{FigureScope::Rank, rank}},
+          quartile(all, 2), all, thousandths, Evidence::Executor);
   }
 }
 
@@ -134,10 +136,7 @@ void Calibrator::setSteps() {
     }
     int64_t typical = all.typical();
     alone[key] = typical;
-    add(FigureBlock::Cost, key, milliseconds(typical),
-        {milliseconds(quartile(all.all, 1)),
-         milliseconds(quartile(all.all, 3))},
-        all.all.size(), all.evidence);
+    add(FigureBlock::Cost, key, typical, all.all, milliseconds, all.evidence);
   }
 }
 
@@ -160,28 +159,18 @@ void Calibrator::setOverlaps() {
       ratios[kinds].push_back(
           std::llround(1000.0 * double(span.work) / double(sum)));
     else
-      unknown.insert(join(map_range(kinds, stepKindName), " & "));
+      unknown.insert(overlapName(kinds));
   }
   for (auto &[kinds, all] : ratios) {
     llvm::sort(all);
-    auto thousandths = [](int64_t value) {
-      return *Rational::make(value, 1000);
-    };
-    Rational value = thousandths(quartile(all, 2));
-    result.costs.set(CostSettings::Overlap{kinds, value, /*isFactor=*/true});
     const RecordedRank &rank = recording.ranks.front();
-    result.figures.push_back(
-        {FigureBlock::Cost, Figure::Factor, Place{FigureScope::Overlap}, kinds,
-         value, thousandths(quartile(all, 1)), thousandths(quartile(all, 3)),
-         all.size(),
-         rank.hasDevice                         ? Evidence::Device
-         : rank.origin == TraceOrigin::Executor ? Evidence::Executor
-         : rank.hasWaits                        ? Evidence::WithoutWaits
-                                                : Evidence::LowerQuartile});
+    add(FigureBlock::Cost, {Figure::Factor, Place{FigureScope::Overlap}},
+        quartile(all, 2), all, thousandths, evidenceOf(rank, rank.hasDevice),
+        kinds);
   }
   for (const std::string &kinds : unknown)
     if (!any_of(ratios, [&](const auto &entry) {
-          return join(map_range(entry.first, stepKindName), " & ") == kinds;
+          return overlapName(entry.first) == kinds;
         }))
       leaveOut("overlap " + shortened(kinds) + ": its members never run alone");
 }
@@ -221,20 +210,18 @@ void Calibrator::setTransfers() {
     int64_t occupancy = edge.gaps.empty() ? 0 : edge.gaps.front();
     occupancy = std::min(occupancy, time);
     latencies.push_back(time - occupancy);
-    auto spread = [](ArrayRef<int64_t> all, int64_t less) {
-      return std::array<Rational, 2>{
-          milliseconds(std::max<int64_t>(quartile(all, 1) - less, 0)),
-          milliseconds(std::max<int64_t>(quartile(all, 3) - less, 0))};
-    };
-    add(FigureBlock::Cost, {Figure::P2P, place}, milliseconds(time - occupancy),
-        spread(edge.times, occupancy), edge.times.size(), Evidence::Transfers);
+    std::vector<int64_t> free = edge.times;
+    for (int64_t &each : free)
+      each -= occupancy;
+    add(FigureBlock::Cost, {Figure::P2P, place}, free.front(), free,
+        milliseconds, Evidence::Transfers);
     if (edge.gaps.empty()) {
       withoutOccupancy.push_back(name);
       continue;
     }
     occupancies.push_back(occupancy);
-    add(FigureBlock::Cost, {Figure::Occupancy, place}, milliseconds(occupancy),
-        spread(edge.gaps, 0), edge.gaps.size(), Evidence::Transfers);
+    add(FigureBlock::Cost, {Figure::Occupancy, place}, occupancy, edge.gaps,
+        milliseconds, Evidence::Transfers);
   }
   if (!withoutOccupancy.empty())
     leaveOut("occupancy of edge" +
@@ -247,9 +234,8 @@ void Calibrator::setTransfers() {
     if (all->empty())
       continue;
     llvm::sort(*all);
-    add(FigureBlock::Cost, {figure, Place{}}, milliseconds(quartile(*all, 2)),
-        {milliseconds(quartile(*all, 1)), milliseconds(quartile(*all, 3))},
-        all->size(), Evidence::Transfers);
+    add(FigureBlock::Cost, {figure, Place{}}, quartile(*all, 2), *all,
+        milliseconds, Evidence::Transfers);
   }
 }
 
@@ -261,11 +247,10 @@ void Calibrator::setMemory() {
   std::map<Key, std::vector<int64_t>> sizes = measureMemory(recording);
   if (sizes.empty())
     return leaveOut("memory: the traces have no allocations");
-  for (auto &[key, all] : sizes) {
-    add(FigureBlock::Memory, key, quartile(all, 2),
-        {quartile(all, 1), quartile(all, 3)}, all.size(),
+  auto bytes = [](int64_t number) { return Rational(number); };
+  for (auto &[key, all] : sizes)
+    add(FigureBlock::Memory, key, quartile(all, 2), all, bytes,
         Evidence::Allocations);
-  }
   leaveOut("parameters, sharded and limit of memory: not in traces");
 }
 
@@ -311,20 +296,26 @@ void Calibrator::setStepTime() {
 }
 
 void Calibrator::nameLeftOut() {
-  std::set<StepKind> kinds;
-  for (const auto &[key, byRank] : measured.steps)
-    for (StepKind kind : {StepKind::F, StepKind::B, StepKind::I, StepKind::W})
-      if (costFigure(kind) == key.first)
-        kinds.insert(kind);
-  std::string missing;
-  for (StepKind kind : {StepKind::F, StepKind::B, StepKind::I, StepKind::W})
-    if (!kinds.count(kind))
-      missing += (missing.empty() ? "" : ", ") + stepKindName(kind).str();
+  std::vector<StringRef> missing;
+  std::vector<std::string> partial;
+  for (StepKind kind : {StepKind::F, StepKind::B, StepKind::I, StepKind::W}) {
+    std::vector<unsigned> stages;
+    for (unsigned stage = 0; stage != recording.numStages; ++stage)
+      if (!measured.steps.count(
+              {costFigure(kind), Place{FigureScope::Stage, stage}}))
+        stages.push_back(stage);
+    if (stages.size() == recording.numStages)
+      missing.push_back(stepKindName(kind));
+    else if (!stages.empty())
+      partial.push_back((stepKindName(kind) + " of stages " + listText(stages) +
+                         ": not in the traces")
+                            .str());
+  }
   // The summary says what costs that are not in the profile will be.
-  bool hasB = kinds.count(StepKind::B);
-  bool hasHalf = kinds.count(StepKind::I) || kinds.count(StepKind::W);
+  bool hasB = !is_contained(missing, "B");
+  bool hasHalf = !is_contained(missing, "I") || !is_contained(missing, "W");
   if (!missing.empty())
-    leaveOut(missing + ": not in the traces");
+    leaveOut(join(missing, ", ") + ": not in the traces");
   if (hasB && !hasHalf)
     leaveOut("I, W: whole backwards do not tell them; they are taken as half "
              "of B, while I + W is about 1.5 B in PyTorch; a run of zb1p "
@@ -332,16 +323,7 @@ void Calibrator::nameLeftOut() {
   else if (hasHalf && !hasB)
     leaveOut("B: split backwards do not tell it; it is taken as I + W, which "
              "is about 1.5 B in PyTorch; a run of 1F1B measures it");
-  for (StepKind kind : kinds) {
-    std::string stages;
-    for (unsigned stage = 0; stage != recording.numStages; ++stage)
-      if (!measured.steps.count(
-              {costFigure(kind), Place{FigureScope::Stage, stage}}))
-        stages += (stages.empty() ? "" : ", ") + utostr(stage);
-    if (!stages.empty())
-      leaveOut(stepKindName(kind) + " of stages " + stages +
-               ": not in the traces");
-  }
+  append_range(result.leftOut, partial);
   if (!measured.hostCollectives.empty())
     leaveOut(join(map_range(measured.hostCollectives, stepKindName), ", ") +
              ": the spans show when a collective starts, not how long it "

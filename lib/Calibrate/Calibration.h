@@ -3,9 +3,9 @@
 
 #pragma once
 
-#include "Calibrate/MeasuredTransfers.h"
-#include "Calibrate/Samples.h"
-#include "Cost/Settings.h"
+#include "Calibrate/Measured.h"
+
+#include "llvm/Support/JSON.h"
 
 namespace pipec {
 
@@ -48,5 +48,18 @@ Calibration calibrate(const Recording &recording);
 /// Converts to milliseconds: at most six digits, at least three of them after
 /// the point.
 Rational milliseconds(int64_t nanoseconds);
+
+/// Prints the figures with their spreads, what was left out, and the clocks.
+void printCalibration(const Recording &recording,
+                      const Calibration &calibration, llvm::raw_ostream &os);
+
+/// Writes the same as the attributes of an object.
+void writeCalibration(const Recording &recording,
+                      const Calibration &calibration,
+                      llvm::json::OStream &json);
+
+/// Writes costs and sizes per stage as a profile for `readCostProfile`.
+void writeCostProfile(const CostSettings &costs, const MemorySettings &memory,
+                      llvm::raw_ostream &os);
 
 } // namespace pipec

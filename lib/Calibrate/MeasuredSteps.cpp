@@ -1,7 +1,7 @@
 //===- MeasuredSteps.cpp - Compute steps and collectives of a run ---------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "Calibrate/MeasuredSteps.h"
+#include "Calibrate/Measured.h"
 
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
@@ -9,6 +9,40 @@
 using namespace llvm;
 
 namespace pipec {
+
+StringRef evidenceText(Evidence evidence) {
+  static constexpr StringLiteral texts[] = {
+      "device spans",
+      "spans without waits",
+      "executor spans",
+      "steps whose input was there",
+      "lower quartile of spans with waits",
+      "sends and receives",
+      "allocations"};
+  return texts[unsigned(evidence)];
+}
+
+Evidence evidenceOf(const RecordedRank &rank, bool isDevice) {
+  return isDevice                               ? Evidence::Device
+         : rank.origin == TraceOrigin::Executor ? Evidence::Executor
+         : rank.hasWaits                        ? Evidence::WithoutWaits
+                                                : Evidence::LowerQuartile;
+}
+
+int64_t quartile(ArrayRef<int64_t> sorted, unsigned numerator) {
+  return sorted[((sorted.size() - 1) * numerator + 1) / 4];
+}
+
+int64_t Samples::typical() {
+  constexpr size_t enough = 3;
+  if (evidence == Evidence::LowerQuartile &&
+      unwaited.size() >= std::min(enough, all.size())) {
+    evidence = Evidence::InputThere;
+    all = std::move(unwaited);
+  }
+  llvm::sort(all);
+  return quartile(all, evidence == Evidence::LowerQuartile ? 1 : 2);
+}
 
 namespace {
 
@@ -95,10 +129,7 @@ void StepMeasurer::addStep(size_t number, const StepSpan &span,
       costFigure(kind), Place{FigureScope::Stage, members[0].stage()}}]
                                  [unsigned(number)];
   samples.all.push_back(span.work());
-  samples.evidence = span.isDevice   ? Evidence::Device
-                     : executor      ? Evidence::Executor
-                     : rank.hasWaits ? Evidence::WithoutWaits
-                                     : Evidence::LowerQuartile;
+  samples.evidence = evidenceOf(rank, span.isDevice);
   if (samples.evidence == Evidence::LowerQuartile &&
       inputWasThere(number, span, trainingStep))
     samples.unwaited.push_back(span.work());

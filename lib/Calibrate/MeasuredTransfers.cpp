@@ -1,7 +1,7 @@
 //===- MeasuredTransfers.cpp - Sends with their receives ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "Calibrate/MeasuredTransfers.h"
+#include "Calibrate/Measured.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"

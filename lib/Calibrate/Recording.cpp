@@ -3,7 +3,6 @@
 
 #include "Calibrate/Recording.h"
 
-#include "Calibrate/TraceReader.h"
 #include "Import/ListGraph.h"
 #include "Support/Diagnostics/CalibrateDiags.h"
 #include "Support/Words.h"

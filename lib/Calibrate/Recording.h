@@ -15,6 +15,10 @@
 
 namespace pipec {
 
+class Arguments;
+class Grid;
+class Progress;
+
 /// A step as one rank ran it in one training step. Times are in nanoseconds, of
 /// the device where the trace has them, else of the host.
 struct StepSpan {
@@ -97,5 +101,19 @@ llvm::FailureOr<Recording> makeRecording(std::vector<RankTrace> traces,
                                          TraceCells cells,
                                          const RecordingOptions &options,
                                          DiagEngine &diags);
+
+/// Reads the traces at `paths` as --warmup and --ranks-of say. Reports options
+/// that do not fit.
+llvm::FailureOr<Recording> readTraces(const Arguments &args,
+                                      llvm::ArrayRef<std::string> paths,
+                                      Progress &progress, DiagEngine &diags);
+
+/// Gives a program the sizes of the traces where the command line gives none.
+void setSizes(Grid &sizes, const Recording &recording);
+
+/// Reports the first compute step that is in the schedule and not in the
+/// traces, or the other way round, and different sizes.
+llvm::LogicalResult checkFits(const Recording &recording,
+                              const Schedule &schedule, DiagEngine &diags);
 
 } // namespace pipec

@@ -1,8 +1,9 @@
 //===- TraceInput.cpp - The traces that a command line names --------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "Calibrate/TraceInput.h"
+#include "Calibrate/Recording.h"
 
+#include "Driver/Grid.h"
 #include "Driver/Io.h"
 #include "Support/Diagnostics/CalibrateDiags.h"
 #include "Support/Diagnostics/CommandDiags.h"

@@ -1,7 +1,7 @@
 //===- TraceReader.cpp - Traces of PyTorch and of executors ---------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "Calibrate/TraceReader.h"
+#include "Calibrate/RankTrace.h"
 
 #include "Support/Diagnostics/CalibrateDiags.h"
 #include "Support/Json.h"

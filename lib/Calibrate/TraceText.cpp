@@ -1,7 +1,7 @@
 //===- TraceText.cpp - The text of a trace --------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "Calibrate/TraceReader.h"
+#include "Calibrate/RankTrace.h"
 
 #include "Support/Diagnostics/CalibrateDiags.h"
 #include "Support/Diagnostics/CommandDiags.h"

@@ -1,9 +1,7 @@
 //===- CalibrateCommand.cpp - The calibrate command -----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "Calibrate/CalibrationSummary.h"
-#include "Calibrate/ProfileWriter.h"
-#include "Calibrate/TraceInput.h"
+#include "Calibrate/Calibration.h"
 #include "Command/CommandRun.h"
 #include "Driver/Input.h"
 #include "Driver/OutputName.h"

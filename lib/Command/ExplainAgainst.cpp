@@ -4,7 +4,6 @@
 #include "Command/CommandRun.h"
 
 #include "Calibrate/Against.h"
-#include "Calibrate/TraceInput.h"
 #include "Driver/Input.h"
 #include "Driver/OutputName.h"
 #include "Support/Diagnostics/CommandDiags.h"

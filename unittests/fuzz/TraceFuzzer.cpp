@@ -9,8 +9,6 @@
 #include "FuzzSession.h"
 
 #include "Calibrate/Calibration.h"
-#include "Calibrate/ProfileWriter.h"
-#include "Calibrate/TraceReader.h"
 #include "Import/CostText.h"
 
 using namespace llvm;

@@ -1,4 +1,4 @@
-//===- MeasuredTransfers.h - Sends with their receives ----------*- C++ -*-===//
+//===- Measured.h - What the spans of a recording show ----------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The clocks of ranks begin at different times. No receive ends before its send
@@ -11,8 +11,10 @@
 #pragma once
 
 #include "Calibrate/Recording.h"
+#include "Cost/Settings.h"
 
 #include <map>
+#include <set>
 
 namespace pipec {
 
@@ -69,5 +71,72 @@ struct EdgeTimes {
 /// between ranks whose clocks are not known are meaningless.
 std::map<std::pair<unsigned, unsigned>, EdgeTimes>
 measureEdges(llvm::ArrayRef<MeasuredTransfer> transfers, const Clocks &clocks);
+
+//===----------------------------------------------------------------------===//
+// Steps
+//===----------------------------------------------------------------------===//
+
+/// How the value of a figure was found.
+enum class Evidence {
+  /// From spans of the device, which has no waits in them.
+  Device,
+  /// From spans of the host without the waits that the trace has.
+  WithoutWaits,
+  /// From spans in which the executor does nothing but the step.
+  Executor,
+  /// From steps whose input was known to be there.
+  InputThere,
+  /// The lower quartile of spans that have waits inside.
+  LowerQuartile,
+  /// From the starts of sends and the ends of their receives.
+  Transfers,
+  /// From allocations.
+  Allocations,
+};
+llvm::StringRef evidenceText(Evidence evidence);
+/// How spans of a rank, of its device or its host, show the times of steps.
+Evidence evidenceOf(const RecordedRank &rank, bool isDevice);
+
+/// Durations in nanoseconds, or sizes in bytes, that were seen for one figure.
+struct Samples {
+  std::vector<int64_t> all;
+  /// Those of steps that did not wait.
+  std::vector<int64_t> unwaited;
+  Evidence evidence = Evidence::LowerQuartile;
+
+  /// The value of the figure: the median, or the lower quartile where `all` has
+  /// waits inside. Sorts `all`; if enough samples did not wait, it drops the
+  /// others first.
+  int64_t typical();
+};
+
+/// The element with a share of `numerator` / 4 below it; of two in the middle
+/// the smaller one.
+int64_t quartile(llvm::ArrayRef<int64_t> sorted, unsigned numerator);
+
+/// The durations of the compute steps and collectives of a recording.
+struct MeasuredSteps {
+  using Key = std::pair<Figure, Place>;
+  struct Overlap {
+    uint32_t cell;
+    unsigned rank;
+    /// In nanoseconds.
+    int64_t work;
+  };
+
+  /// By figure and stage, and by rank.
+  std::map<Key, std::map<unsigned, Samples>> steps;
+  std::vector<Overlap> overlaps;
+  /// Collectives whose spans show only when they start.
+  std::set<StepKind> hostCollectives;
+};
+
+MeasuredSteps measureSteps(const Recording &recording, const Clocks &clocks);
+
+/// The bytes that steps allocate, by figure and stage, sorted: of forwards,
+/// gradients of inputs, and receives. What the other kinds release follows from
+/// these. Empty if the traces have no allocations.
+std::map<MeasuredSteps::Key, std::vector<int64_t>>
+measureMemory(const Recording &recording);
 
 } // namespace pipec
