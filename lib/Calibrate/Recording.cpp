@@ -3,7 +3,7 @@
 
 #include "Calibrate/Recording.h"
 
-#include "Import/ListGraph.h"
+#include "Import/Lists.h"
 #include "Support/Diagnostics/CalibrateDiags.h"
 #include "Support/Words.h"
 

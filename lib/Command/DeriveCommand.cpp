@@ -97,7 +97,7 @@ LogicalResult Derive::derive() {
     progress.phase("deriving " + schedule->decl->name.text.str());
     progress.setTotal(grid.numPoints(*schedule->decl));
     FailureOr<Derivation> derived = pipec::derive(
-        *source, *schedule, lowering, grid, ownCosts || schedule->cost, diags,
+        {*source, *schedule, lowering, grid, ownCosts || schedule->cost, diags},
         [&] { progress.advance(); });
     if (failed(derived)) {
       good = false;
@@ -140,7 +140,7 @@ static std::string clauseText(Expectation::Metric metric,
 static std::string latexText(StringRef text) {
   static constexpr std::pair<StringLiteral, StringLiteral> symbols[] = {
       {" && ", ",\\ "}, {"<=", "\\le"},  {">=", "\\ge"}, {"==", "="},
-      {"!=", "\\ne"}, {"%", "\\bmod"}, {"*", "\\,"},   {"&", "\\&"}};
+      {"!=", "\\ne"},   {"%", "\\bmod"}, {"*", "\\,"},   {"&", "\\&"}};
   std::string result;
   while (!text.empty()) {
     StringRef word = text.take_while(isWordByte);

@@ -5,7 +5,6 @@
 
 #include "Compare/Frameworks.h"
 #include "Frameworks/TargetCheck.h"
-#include "Lint/FoldedFindings.h"
 #include "Support/Diagnostics/ImportDiags.h"
 #include "Support/Diagnostics/VerifierDiags.h"
 #include "Support/Words.h"

@@ -6,9 +6,8 @@
 #include "Command/CommandRun.h"
 #include "Driver/Input.h"
 #include "Frameworks/FrameworkTargets.h"
-#include "Lint/FindingFormats.h"
+#include "Lint/Findings.h"
 #include "Lint/Lint.h"
-#include "Lint/TorchVerdict.h"
 
 #include "llvm/Support/JSON.h"
 

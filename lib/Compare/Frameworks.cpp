@@ -6,7 +6,7 @@
 #include "Cost/LayerLayout.h"
 #include "Frameworks/Megatron.h"
 #include "IR/RegularPlacements.h"
-#include "Lint/TorchVerdict.h"
+#include "Lint/Lint.h"
 #include "Transforms/Passes.h"
 
 #include "llvm/ADT/BitVector.h"

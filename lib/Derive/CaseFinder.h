@@ -17,7 +17,6 @@
 #pragma once
 
 #include "Derive/Formula.h"
-#include "Derive/LinearSystem.h"
 
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/SmallVector.h"

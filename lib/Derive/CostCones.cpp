@@ -1,9 +1,7 @@
 //===- CostCones.cpp - Sets of costs with one formula ---------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "Derive/CostCones.h"
-
-#include "Derive/LinearSystem.h"
+#include "Derive/Derivation.h"
 
 #include "llvm/ADT/STLExtras.h"
 

@@ -35,11 +35,8 @@ struct Regime {
 
 class Deriver {
 public:
-  Deriver(const ScheduleSource &source, const CheckedSchedule &schedule,
-          const LowerOptions &lowering, const Grid &grid, bool ownCosts,
-          DiagEngine &diags)
-      : source(source), schedule(schedule), grid(grid), ownCosts(ownCosts),
-        diags(diags), measured(source, schedule, lowering, diags) {}
+  explicit Deriver(const DeriveRequest &request)
+      : request(request), schedule(request.schedule), measured(request) {}
 
   FailureOr<Derivation> run(function_ref<void()> advance);
 
@@ -53,6 +50,8 @@ private:
   std::vector<Rational> valuesOf(Expectation::Metric metric,
                                  const Regime *regime, const SizeFigures &size,
                                  unsigned rank) const;
+  bool ranksDiffer(Expectation::Metric metric, const Regime *regime,
+                   const SizeFigures &size) const;
   FitSamples samplesOf(Expectation::Metric metric, const Regime *regime,
                        ArrayRef<SizeFigures> sizes, bool perRank) const;
   std::optional<std::vector<std::string>>
@@ -67,11 +66,8 @@ private:
   std::string valueText(const FormulaCase &formulas, const Regime *regime,
                         ArrayRef<std::string> names) const;
 
-  const ScheduleSource &source;
+  const DeriveRequest &request;
   const CheckedSchedule &schedule;
-  const Grid &grid;
-  bool ownCosts;
-  DiagEngine &diags;
   GridFigures measured;
   std::vector<SizeFigures> sizes, outside;
 
@@ -90,10 +86,7 @@ private:
 //===----------------------------------------------------------------------===//
 
 static std::string overlapText(const CostSettings::Overlap &overlap) {
-  std::vector<std::string> members;
-  for (StepKind kind : overlap.members)
-    members.push_back(stepKindName(kind).str());
-  return "cost(" + join(members, " & ") + ")";
+  return "cost(" + join(map_range(overlap.members, stepKindName), " & ") + ")";
 }
 
 std::string Deriver::letterText(CostLetter letter) const {
@@ -148,7 +141,7 @@ void Deriver::chooseRegimes() {
   };
   for (const CostCone &cone : allCostCones())
     if (cone.steps == used.letters &&
-        (!ownCosts || used.costsVary || cone.contains(own))) {
+        (!request.ownCosts || used.costsVary || cone.contains(own))) {
       Regime &regime = regimes.emplace_back(Regime{&cone, {}, 0});
       for (const CostVector &ray : cone.rays)
         regime.rays.push_back(indexOf(ray));
@@ -164,7 +157,7 @@ void Deriver::chooseRegimes() {
 /// first. The others have one value, or that of their default.
 void Deriver::findVariables() {
   std::set<std::string> given;
-  for (const auto &[name, value] : grid.point(*schedule.decl))
+  for (const auto &[name, value] : request.grid.point(*schedule.decl))
     given.insert(name);
   for (auto [i, param] : enumerate(schedule.decl->params)) {
     const std::string name = param.name.text.str();
@@ -247,6 +240,17 @@ std::vector<Rational> Deriver::valuesOf(Expectation::Metric metric,
                 : std::vector{timeOf(metric, size.runs.back(), rank)};
 }
 
+/// True if a metric of single ranks is not the same for all of them.
+bool Deriver::ranksDiffer(Expectation::Metric metric, const Regime *regime,
+                          const SizeFigures &size) const {
+  if (!isPerRank(metric))
+    return false;
+  std::vector<Rational> values = valuesOf(metric, regime, size, 0);
+  return any_of(seq<unsigned>(1, size.numRanks), [&](unsigned rank) {
+    return valuesOf(metric, regime, size, rank) != values;
+  });
+}
+
 /// The samples of a metric, for each rank or for all ranks together. In the
 /// latter, a size at which ranks differ has no values.
 FitSamples Deriver::samplesOf(Expectation::Metric metric, const Regime *regime,
@@ -270,11 +274,11 @@ FitSamples Deriver::samplesOf(Expectation::Metric metric, const Regime *regime,
       point.push_back(size.params[i].second);
     unsigned numRanks = isPerRank(metric) ? size.numRanks : 1;
     if (!perRank) {
-      std::vector<Rational> values = valuesOf(metric, regime, size, 0);
-      for (unsigned rank = 1; rank != numRanks; ++rank)
-        if (valuesOf(metric, regime, size, rank) != values)
-          values.clear();
-      samples.add(point, std::move(values), numRanks);
+      bool differ = ranksDiffer(metric, regime, size);
+      samples.add(point,
+                  differ ? std::vector<Rational>()
+                         : valuesOf(metric, regime, size, 0),
+                  numRanks);
       continue;
     }
     point.push_back(0);
@@ -383,7 +387,8 @@ DerivedFigure Deriver::derive(Expectation::Metric metric) const {
   if (isTime)
     for (const Regime &regime : regimes)
       tried.push_back(&regime);
-  if (!isTime || ((ownCosts || regimes.empty()) && !measured.steps().costsVary))
+  if (!isTime ||
+      ((request.ownCosts || regimes.empty()) && !measured.steps().costsVary))
     tried.push_back(nullptr);
 
   FitSamples first = samplesOf(metric, nullptr, sizes, isPerRank(metric));
@@ -397,13 +402,9 @@ DerivedFigure Deriver::derive(Expectation::Metric metric) const {
         before |= numbers;
     if (before.all())
       continue;
-    bool perRank =
-        isPerRank(metric) && any_of(sizes, [&](const auto &size) {
-          auto values = valuesOf(metric, regime, size, 0);
-          return any_of(seq<unsigned>(1, size.numRanks), [&](unsigned rank) {
-            return valuesOf(metric, regime, size, rank) != values;
-          });
-        });
+    bool perRank = any_of(sizes, [&](const SizeFigures &size) {
+      return ranksDiffer(metric, regime, size);
+    });
     FitSamples samples = samplesOf(metric, regime, sizes, perRank);
     FitSamples beyond = samplesOf(metric, regime, outside, perRank);
     for (const FormulaCase &formulas : CaseFinder(samples).find()) {
@@ -456,7 +457,8 @@ LogicalResult Deriver::measure(function_ref<void()> advance) {
     advance();
   }
   // Outside the grid, sizes with errors are left out.
-  DiagEngine::ScopedFilter quiet(diags, [](Diagnostic &) { return false; });
+  DiagEngine::ScopedFilter quiet(request.diags,
+                                 [](Diagnostic &) { return false; });
   for (const ParamValues &params : measured.sizesOutside())
     if (FailureOr<SizeFigures> size = measured.measure(params, costs);
         succeeded(size))
@@ -465,13 +467,13 @@ LogicalResult Deriver::measure(function_ref<void()> advance) {
 }
 
 FailureOr<Derivation> Deriver::run(function_ref<void()> advance) {
-  if (failed(measured.inspect(grid)))
+  if (failed(measured.inspect()))
     return failure();
   size_t count = measured.sizes().size();
   if (count < minDeriveSizes)
-    return diags.report(schedule.decl->name.range, diag::DeriveTooFew,
-                        schedule.decl->name.text, countText(count, "size"),
-                        size_t(minDeriveSizes));
+    return request.diags.report(
+        schedule.decl->name.range, diag::DeriveTooFew, schedule.decl->name.text,
+        countText(count, "size"), size_t(minDeriveSizes));
   chooseRegimes();
   if (failed(measure(advance)))
     return failure();
@@ -479,11 +481,11 @@ FailureOr<Derivation> Deriver::run(function_ref<void()> advance) {
 
   Derivation result;
   result.name = schedule.decl->name.text.str();
-  result.path = source.path().str();
+  result.path = request.source.path().str();
   result.refused = measured.numRefused();
   result.ownCostsOnly = regimes.empty();
   result.hasPlaces = measured.steps().hasPlaces;
-  if (ownCosts || result.ownCostsOnly)
+  if (request.ownCosts || result.ownCostsOnly)
     result.assumed = measured.steps().assumed;
   for (const FitSample &sample :
        samplesOf(Expectation::Metric::Makespan, nullptr, sizes, false).samples)
@@ -495,13 +497,9 @@ FailureOr<Derivation> Deriver::run(function_ref<void()> advance) {
   return result;
 }
 
-FailureOr<Derivation> derive(const ScheduleSource &source,
-                             const CheckedSchedule &schedule,
-                             const LowerOptions &lowering, const Grid &grid,
-                             bool ownCosts, DiagEngine &diags,
+FailureOr<Derivation> derive(const DeriveRequest &request,
                              function_ref<void()> advance) {
-  return Deriver(source, schedule, lowering, grid, ownCosts, diags)
-      .run(advance);
+  return Deriver(request).run(advance);
 }
 
 } // namespace pipec

@@ -1,7 +1,7 @@
 //===- GridFigures.cpp - The figures of a schedule at many sizes ----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "Derive/GridFigures.h"
+#include "Derive/Derivation.h"
 
 #include "Driver/Figures.h"
 #include "Simulation/Memory.h"
@@ -47,11 +47,12 @@ FailureOr<Schedule> GridFigures::lowered(const ParamValues &params) {
       noteSize(found, paramText(params));
     return !refusal;
   });
-  LowerOptions options = lowering;
+  LowerOptions options = request.lowering;
   // The program's own clauses are not evaluated; they may not have a value.
   options.expectations = false;
   options.params.insert(options.params.end(), params.begin(), params.end());
-  FailureOr<Schedule> result = source.lower(schedule, options, diags);
+  FailureOr<Schedule> result =
+      request.source.lower(request.schedule, options, diags);
   if (failed(result) || failed(verify(*result, VerifyLevel::Compute, diags)))
     return failure();
   return result;
@@ -117,21 +118,22 @@ void GridFigures::noteCosts(const Schedule &lowered) {
   used.onlyLetters &= used.overlaps.size() <= 1;
 }
 
-LogicalResult GridFigures::inspect(const Grid &grid) {
+LogicalResult GridFigures::inspect() {
   bool good = true;
-  grid.forEachPoint(*schedule.decl, [&](const ParamValues &params) {
-    if (!good)
-      return;
-    FailureOr<Schedule> result = lowered(params);
-    if (failed(result)) {
-      refused += refusedNow;
-      good = refusedNow;
-      return;
-    }
-    noteSteps(*result);
-    noteCosts(*result);
-    existing.push_back(params);
-  });
+  request.grid.forEachPoint(*request.schedule.decl,
+                            [&](const ParamValues &params) {
+                              if (!good)
+                                return;
+                              FailureOr<Schedule> result = lowered(params);
+                              if (failed(result)) {
+                                refused += refusedNow;
+                                good = refusedNow;
+                                return;
+                              }
+                              noteSteps(*result);
+                              noteCosts(*result);
+                              existing.push_back(params);
+                            });
   if (!used.overlaps.empty())
     used.costs[unsigned(CostLetter::Overlap)] = used.overlaps.front().cost;
   return success(good);

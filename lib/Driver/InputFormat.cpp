@@ -3,7 +3,7 @@
 
 #include "Driver/InputFormat.h"
 
-#include "Import/ListGraph.h"
+#include "Import/Lists.h"
 #include "Import/Readers.h"
 #include "Parse/Parser.h"
 #include "StepText/StepParser.h"

@@ -1,10 +1,10 @@
 //===- CsvHeader.cpp - Inferring the header of a CSV ----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "Import/CsvHeader.h"
+#include "Import/Lists.h"
+
 #include "IR/StepPlaces.h"
 #include "IR/TieBuilder.h"
-
 #include "Support/Diagnostics/ImportDiags.h"
 #include "Support/Diagnostics/LoweringDiags.h"
 #include "Support/Words.h"
@@ -17,50 +17,38 @@ using namespace llvm;
 
 namespace pipec {
 
-void CsvHeader::noteRank(RowUse &use, Step step, uint32_t rank) {
-  if (use.rank == StageUse::nowhere) {
-    use.rank = rank;
-    use.place = step.source();
-  } else if (use.otherRank == StageUse::nowhere) {
-    use.otherRank = rank;
-    use.otherPlace = step.source();
-  } else if (use.otherRank != rank) {
-    use.furtherRanks = true;
-  }
-}
-
 LogicalResult CsvHeader::infer(Schedule &schedule, StringRef text,
                                const ListOptions &options,
                                DiagEngine &diags) const {
-  if (numMicrobatches == 0)
+  if (found.numMicrobatches == 0)
     return diags.report(schedule.source, diag::CsvNoMicrobatches);
+  ArrayRef<StageUse> stages = found.stages;
   schedule.numRanks = schedule.ranks.size();
   schedule.numStages = stages.size();
-  schedule.numMicrobatches = numMicrobatches;
-  constexpr uint32_t backwards = 1u << unsigned(StepKind::B) |
-                                 1u << unsigned(StepKind::I) |
-                                 1u << unsigned(StepKind::W);
-  schedule.forwardOnly = !(kinds & backwards);
-  if (!options.present.empty())
-    return failed(inferPartialMap(schedule, options, diags))
-               ? failure()
-               : inferTies(schedule, text, options, diags);
-
+  schedule.numMicrobatches = found.numMicrobatches;
+  schedule.forwardOnly = found.isForwardOnly();
   LogicalResult result = success();
-  if (options.stages && *options.stages != schedule.numStages)
-    result =
-        diags.report(highestStage, diag::CsvOtherStages,
-                     countText(schedule.numStages, "stage"), *options.stages);
-  if (options.microbatches && *options.microbatches != schedule.numMicrobatches)
-    result =
-        diags.report(highestMicrobatch, diag::CsvOtherMicrobatches,
-                     countText(schedule.numMicrobatches, "micro-batch", "es"),
-                     *options.microbatches);
-  if (failed(result))
-    return result;
-  return failed(inferMap(schedule, text, diags))
-             ? failure()
-             : inferTies(schedule, text, options, diags);
+  if (!options.present.empty()) {
+    schedule.numMicrobatches =
+        std::max(found.numMicrobatches, options.microbatches.value_or(0));
+    result = found.checkOneRank(diags);
+    if (succeeded(result))
+      result = found.completeMap(schedule, options.stages, diags);
+  } else {
+    if (options.stages && *options.stages != schedule.numStages)
+      result =
+          diags.report(stages.back().place, diag::CsvOtherStages,
+                       countText(schedule.numStages, "stage"), *options.stages);
+    if (options.microbatches &&
+        *options.microbatches != schedule.numMicrobatches)
+      result =
+          diags.report(found.highestMicrobatch, diag::CsvOtherMicrobatches,
+                       countText(schedule.numMicrobatches, "micro-batch", "es"),
+                       *options.microbatches);
+    if (succeeded(result))
+      result = inferMap(schedule, text, diags);
+  }
+  return failed(result) ? result : inferTies(schedule, text, options, diags);
 }
 
 //===----------------------------------------------------------------------===//
@@ -116,36 +104,16 @@ static LogicalResult checkDirections(const Schedule &schedule, StringRef text,
   return result;
 }
 
-LogicalResult CsvHeader::inferPartialMap(Schedule &schedule,
-                                         const ListOptions &options,
-                                         DiagEngine &diags) const {
-  schedule.numMicrobatches =
-      std::max(numMicrobatches, options.microbatches.value_or(0));
-  for (const RowUse &use : stages)
-    if (use.otherRank != StageUse::nowhere)
-      return diags
-          .report(use.otherPlace, diag::OrderStageTwice, &use - stages.data(),
-                  use.otherRank, use.rank)
-          .note(use.place, diag::NoteOrderOtherRank, use.rank);
-  FailureOr<std::vector<uint32_t>> map =
-      completeMap(std::vector<StageUse>(stages.begin(), stages.end()),
-                  schedule.numRanks, options.stages, diags);
-  if (failed(map))
-    return failure();
-  schedule.numStages = map->size();
-  schedule.placement = Placement({std::move(*map)});
-  return success();
-}
-
 LogicalResult CsvHeader::inferMap(Schedule &schedule, StringRef text,
                                   DiagEngine &diags) const {
   unsigned numRanks = schedule.numRanks;
+  ArrayRef<StageUse> stages = found.stages;
   std::vector<uint32_t> map(stages.size());
-  const RowUse *twice = nullptr;
+  const StageUse *twice = nullptr;
   bool mirrored = stages.size() == numRanks;
   for (auto [stage, use] : enumerate(stages)) {
     if (use.rank == StageUse::nowhere)
-      return diags.report(highestStage, diag::CsvStageMissing, stage,
+      return diags.report(stages.back().place, diag::CsvStageMissing, stage,
                           stages.size() - 1);
     map[stage] = use.rank;
     if (use.otherRank != StageUse::nowhere && !twice)

@@ -15,8 +15,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Import/CsvHeader.h"
-#include "Import/ListGraph.h"
+#include "Import/Lists.h"
 #include "Import/Readers.h"
 #include "Support/Diagnostics/ImportDiags.h"
 

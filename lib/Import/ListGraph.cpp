@@ -1,7 +1,7 @@
 //===- ListGraph.cpp - The stage graph of a list of steps -----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "Import/ListGraph.h"
+#include "Import/Lists.h"
 
 #include "IR/DataFlow.h"
 #include "Support/Diagnostics/ImportDiags.h"

@@ -1,7 +1,7 @@
 //===- OrderLists.cpp - A schedule from lists without a header ------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "Import/OrderLists.h"
+#include "Import/Lists.h"
 
 #include "Cost/GivenSettings.h"
 #include "Cost/LayoutText.h"
@@ -16,31 +16,63 @@ using namespace llvm;
 
 namespace pipec {
 
-FailureOr<std::vector<uint32_t>> completeMap(ArrayRef<StageUse> uses,
-                                             unsigned numRanks,
-                                             std::optional<unsigned> numStages,
-                                             DiagEngine &diags) {
+void ListSizes::noteRank(StageUse &use, Step step, uint32_t rank) {
+  if (use.rank == StageUse::nowhere) {
+    use.rank = rank;
+    use.place = step.source();
+  } else if (use.otherRank == StageUse::nowhere) {
+    use.otherRank = rank;
+    use.otherPlace = step.source();
+  } else if (use.otherRank != rank) {
+    use.furtherRanks = true;
+  }
+}
+
+bool ListSizes::isForwardOnly() const {
+  return !(kinds & (1u << unsigned(StepKind::B) | 1u << unsigned(StepKind::I) |
+                    1u << unsigned(StepKind::W)));
+}
+
+LogicalResult ListSizes::checkOneRank(DiagEngine &diags) const {
+  const StageUse *twice = nullptr;
+  for (const StageUse &use : stages)
+    if (use.otherRank != StageUse::nowhere &&
+        (!twice || use.otherPlace.offset < twice->otherPlace.offset))
+      twice = &use;
+  if (!twice)
+    return success();
+  return diags
+      .report(twice->otherPlace, diag::OrderStageTwice, twice - stages.data(),
+              twice->otherRank, twice->rank)
+      .note(twice->place, diag::NoteOrderOtherRank, twice->rank);
+}
+
+LogicalResult ListSizes::completeMap(Schedule &schedule,
+                                     std::optional<unsigned> numStages,
+                                     DiagEngine &diags) const {
+  unsigned numRanks = schedule.numRanks;
   // The first stage that contradicts a placement.
   auto misfit = [&](auto rankOf) {
-    return find_if(uses, [&](const StageUse &use) {
+    return find_if(stages, [&](const StageUse &use) {
       return use.rank != StageUse::nowhere &&
-             use.rank != rankOf(&use - uses.data(), numRanks);
+             use.rank != rankOf(&use - stages.data(), numRanks);
     });
   };
-  const StageUse *inLoop = misfit(rankInLoop);
-  const StageUse *inV = misfit(rankInLegs);
-  if (inLoop != uses.end() && inV != uses.end()) {
-    const StageUse *use = std::max(inLoop, inV);
-    return diags.report(use->place, diag::PresentPlacement, use - uses.data(),
-                        use->rank, numRanks);
+  auto inLoop = misfit(rankInLoop), inV = misfit(rankInLegs);
+  bool isLoop = inLoop == stages.end();
+  if (!isLoop && inV != stages.end()) {
+    auto use = std::max(inLoop, inV);
+    return diags.report(use->place, diag::PresentPlacement,
+                        use - stages.begin(), use->rank, numRanks);
   }
-  size_t stages = numStages.value_or(
-      std::min<size_t>(alignTo(uses.size(), numRanks), maxStages));
-  std::vector<uint32_t> map(stages);
-  for (unsigned stage = 0; stage != stages; ++stage)
-    map[stage] = inLoop == uses.end() ? rankInLoop(stage, numRanks)
-                                      : rankInLegs(stage, numRanks);
-  return map;
+  schedule.numStages = numStages.value_or(
+      std::min<size_t>(alignTo(stages.size(), numRanks), maxStages));
+  std::vector<uint32_t> map;
+  for (unsigned stage = 0; stage != schedule.numStages; ++stage)
+    map.push_back(isLoop ? rankInLoop(stage, numRanks)
+                         : rankInLegs(stage, numRanks));
+  schedule.placement = Placement({std::move(map)});
+  return success();
 }
 
 enum { Ranks, Stages, Microbatches };
@@ -115,25 +147,26 @@ LogicalResult OrderLists::placeLists() {
 }
 
 LogicalResult OrderLists::inferSizes() {
-  auto check = [&](unsigned which, unsigned found,
+  auto check = [&](unsigned which, unsigned least,
                    unsigned &size) -> LogicalResult {
-    size = allSizes[which].declared.value_or(found);
-    if (size >= found)
+    size = allSizes[which].declared.value_or(least);
+    if (size >= least)
       return success();
     return diags.report(
         which == Stages && !declaredMap.empty() ? mapPlace
                                                 : allSizes[which].place,
-        diag::OrderSizeDiffers, allSizes[which].key, size, found);
+        diag::OrderSizeDiffers, allSizes[which].key, size, least);
   };
   // Lists of some ranks may lack the last stages of a micro-batch.
   if (!options.present.empty())
-    numMicrobatches =
-        std::max(numMicrobatches, options.microbatches.value_or(0));
+    found.numMicrobatches =
+        std::max(found.numMicrobatches, options.microbatches.value_or(0));
   if (!allSizes[Stages].declared && !declaredMap.empty())
     allSizes[Stages].declared = declaredMap.size();
-  return success(succeeded(check(Microbatches, numMicrobatches,
-                                 schedule.numMicrobatches)) &&
-                 succeeded(check(Stages, uses.size(), schedule.numStages)));
+  return success(
+      succeeded(check(Microbatches, found.numMicrobatches,
+                      schedule.numMicrobatches)) &&
+      succeeded(check(Stages, found.stages.size(), schedule.numStages)));
 }
 
 LogicalResult OrderLists::inferMap() {
@@ -148,32 +181,22 @@ LogicalResult OrderLists::inferMap() {
     schedule.placement = Placement({std::move(declaredMap)});
     return success();
   }
-  if (twice) {
-    const StageUse &first = uses[twice->stage];
-    return diags
-        .report(twice->place, diag::OrderStageTwice, twice->stage,
-                lists[twice->list].rank, lists[first.rank].rank)
-        .note(first.place, diag::NoteOrderOtherRank, lists[first.rank].rank);
-  }
-  for (StageUse &use : uses)
-    if (use.rank != StageUse::nowhere)
-      use.rank = lists[use.rank].rank;
+  for (StageUse &use : found.stages)
+    for (uint32_t *rank : {&use.rank, &use.otherRank})
+      if (*rank != StageUse::nowhere)
+        *rank = lists[*rank].rank;
+  if (failed(found.checkOneRank(diags)))
+    return failure();
   if (!options.present.empty()) {
     std::optional<unsigned> stages = allSizes[Stages].declared;
-    FailureOr<std::vector<uint32_t>> map = completeMap(
-        uses, schedule.numRanks, stages ? stages : options.stages, diags);
-    if (failed(map))
-      return failure();
-    schedule.numStages = map->size();
-    schedule.placement = Placement({std::move(*map)});
-    return success();
+    return found.completeMap(schedule, stages ? stages : options.stages, diags);
   }
   std::vector<uint32_t> map;
-  uses.resize(schedule.numStages);
-  for (auto [stage, use] : enumerate(uses)) {
+  found.stages.resize(schedule.numStages);
+  for (auto [stage, use] : enumerate(found.stages)) {
     if (use.rank == StageUse::nowhere)
-      return diags.report(uses.back().place, diag::OrderStageMissing, stage,
-                          schedule.numStages - 1);
+      return diags.report(found.stages.back().place, diag::OrderStageMissing,
+                          stage, schedule.numStages - 1);
     map.push_back(use.rank);
   }
   schedule.placement = Placement({std::move(map)});
@@ -221,9 +244,9 @@ std::optional<bool> OrderLists::readShared(LiteralReader &reader,
 
 FailureOr<Schedule> OrderLists::finish(SourceLoc source) {
   schedule.source = source;
-  if (numMicrobatches == 0)
+  if (found.numMicrobatches == 0)
     return diags.report(source, diag::OrderNoSteps);
-  schedule.forwardOnly = !backwards;
+  schedule.forwardOnly = found.isForwardOnly();
   if (failed(placeLists()) || failed(inferSizes()) || failed(inferMap()))
     return failure();
   if (layout && failed(setLayout(schedule, *layout, layoutPlace, diags)))

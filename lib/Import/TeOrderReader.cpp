@@ -6,8 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Import/OrderLists.h"
-#include "Import/Readers.h"
+#include "Import/Lists.h"
 #include "Support/Diagnostics/ImportDiags.h"
 #include "Support/Words.h"
 

@@ -3,6 +3,7 @@
 
 #include "Lint/Lint.h"
 
+#include "Frameworks/TargetCheck.h"
 #include "IR/DataFlow.h"
 #include "IR/StepPlaces.h"
 #include "IR/TiedMeetings.h"
@@ -314,6 +315,42 @@ LintResult lint(const Schedule &schedule, const LintOptions &options,
   DiagEngine::ScopedFilter filter(diags, annotate);
   checkRules(schedule, contents, good, rules, diags);
   return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Verdicts about PyTorch
+//===----------------------------------------------------------------------===//
+
+static bool isComputeOnly(const Schedule &schedule) {
+  return all_of(schedule.ranks, [](const StepList &list) {
+    return all_of(list, [](Step step) {
+      return isCompute(step.kind()) || step.kind() == StepKind::Bubble;
+    });
+  });
+}
+
+StringRef torchFormat(const Schedule &schedule) {
+  return isComputeOnly(schedule) ? "compute_only" : "compute_comms";
+}
+
+LogicalResult checkForTorch(const Schedule &schedule,
+                            const TorchVersion &version, DiagEngine &diags) {
+  if (isComputeOnly(schedule))
+    return checkTarget(schedule, Target::TorchCompute, diags);
+  bool good = succeeded(checkTarget(schedule, version.target, diags));
+  good &= succeeded(checkOutput(schedule, Output::TorchFile, diags));
+  return success(good);
+}
+
+std::vector<Diagnostic> errorsOf(SourceFiles &files,
+                                 function_ref<void(DiagEngine &)> check) {
+  std::vector<Diagnostic> found;
+  DiagEngine diags(files, [&](const Diagnostic &one) {
+    if (one.severity == Severity::Error)
+      found.push_back(one);
+  });
+  check(diags);
+  return found;
 }
 
 } // namespace pipec

@@ -1,7 +1,7 @@
 //===- CostConesTest.cpp - The table of cost cones ------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "Derive/CostCones.h"
+#include "Derive/Derivation.h"
 
 #include "llvm/ADT/STLExtras.h"
 

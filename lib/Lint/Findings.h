@@ -1,7 +1,8 @@
-//===- FindingFormats.h - Findings for other tools --------------*- C++ -*-===//
+//===- Findings.h - The findings of lint ------------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The findings of `lint` in the formats of continuous integration:
+// The findings of `lint`, one per statement, and in the formats of continuous
+// integration:
 //
 //   sarif    SARIF 2.1.0, for code scanning: one result per finding,
 //            its notes as related locations
@@ -16,10 +17,37 @@
 
 #include "llvm/Support/raw_ostream.h"
 
+#include <map>
+#include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace pipec {
+
+/// Collects the findings in a program, whose statements create steps on many
+/// ranks. Findings of one kind and severity at one place become one, the first
+/// of them, whose message is followed by the ranks. Its size is limited by that
+/// of the program.
+class FoldedFindings {
+public:
+  void add(const Diagnostic &finding);
+  /// The findings, in the order of the first of each.
+  std::vector<Diagnostic> take();
+
+private:
+  /// Kind, severity, the place, and the message if it does not name a step.
+  using Key =
+      std::tuple<diag::Id, Severity, const char *, const char *, std::string>;
+  struct Folded {
+    Diagnostic first;
+    size_t count = 0;
+    std::set<unsigned> ranks;
+  };
+
+  std::map<Key, size_t> numbers;
+  std::vector<Folded> all;
+};
 
 /// The findings of one input.
 struct FileFindings {
