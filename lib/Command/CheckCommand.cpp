@@ -6,7 +6,6 @@
 #include "Compare/CheckRun.h"
 #include "Driver/Figures.h"
 #include "Driver/Input.h"
-#include "Driver/LayoutOptions.h"
 #include "Support/Decimal.h"
 #include "Support/Diagnostics/CommandDiags.h"
 #include "Support/TerminalText.h"

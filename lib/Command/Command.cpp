@@ -6,7 +6,6 @@
 #include "Command/CommandRun.h"
 #include "Driver/Help.h"
 #include "Driver/Information.h"
-#include "Driver/Warnings.h"
 #include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"

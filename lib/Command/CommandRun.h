@@ -15,6 +15,7 @@
 #include "Driver/Io.h"
 #include "Driver/Library.h"
 #include "Driver/PassFlags.h"
+#include "Emit/Emitter.h"
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Support/JSON.h"
@@ -93,6 +94,11 @@ llvm::LogicalResult lintCommandLine(const CommandRun &run,
 /// Runs `explain` with --against: compares a schedule with traces of it.
 llvm::LogicalResult explainAgainst(const CommandRun &run);
 
+/// Compiles a program and writes the contents of its live page as the JSON that
+/// docs/Serve.md describes, also after errors: the parameters if the program
+/// can be parsed, figures and pictures if it can be compiled, and all messages,
+/// including failed `expect` clauses.
+llvm::LogicalResult runLive(const CommandRun &run, EmitOptions emit);
 /// The width of the terminal in columns; 0 if it is unknown.
 unsigned terminalWidth();
 

@@ -5,7 +5,6 @@
 #include "Compare/Comparison.h"
 #include "Driver/Choices.h"
 #include "Driver/Input.h"
-#include "Driver/LayoutOptions.h"
 #include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Diagnostics/ImportDiags.h"
 #include "Support/Diagnostics/SearchDiags.h"

@@ -6,11 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "AST/TreePrinter.h"
 #include "Command/CommandRun.h"
 #include "Command/DescribeCommand.h"
-#include "Command/LiveOutput.h"
-
-#include "AST/TreePrinter.h"
 #include "Driver/Input.h"
 #include "Driver/OutputName.h"
 #include "Driver/Program.h"

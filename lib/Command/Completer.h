@@ -25,9 +25,17 @@
 
 namespace pipec {
 
-/// The completion of one word.
+/// Completes the last word of a command line. Each candidate is a line, with a
+/// whole word, a tab and a description:
+///
+///     --emit=csv<tab>the CSV of torch.distributed.pipelining
+///
+/// A word that ends with `=` or `-` is not complete. A line that begins with a
+/// tab means that names of files fit too, after the text that follows the tab.
 class Completer {
 public:
+  /// `words` are those up to the cursor, without the name of the program; the
+  /// last one may be empty.
   Completer(llvm::ArrayRef<std::string> words, const SearchPath &library,
             llvm::raw_ostream &os);
 

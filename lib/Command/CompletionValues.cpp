@@ -10,8 +10,7 @@
 #include "Command/DescribeCommand.h"
 #include "Cost/Figure.h"
 #include "Driver/Choices.h"
-#include "Driver/VerifySettings.h"
-#include "Driver/Warnings.h"
+#include "Driver/PassFlags.h"
 #include "Transforms/Passes.h"
 
 #include "llvm/ADT/STLExtras.h"

@@ -1,8 +1,7 @@
 //===- LiveOutput.cpp - --emit=live ---------------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "Command/LiveOutput.h"
-
+#include "Command/CommandRun.h"
 #include "Command/DescribeCommand.h"
 #include "Compare/CheckRun.h"
 #include "Driver/Input.h"

@@ -6,6 +6,9 @@
 #include "Command/CommandRun.h"
 
 #include <atomic>
+#include <chrono>
+#include <csignal>
+#include <optional>
 #include <thread>
 
 namespace pipec {
@@ -36,6 +39,25 @@ private:
   std::unique_ptr<HttpServer> server;
   std::atomic<bool> ended = false;
   std::thread thread;
+};
+
+/// While it lives, SIGINT, SIGTERM and SIGHUP, unless that is ignored (nohup),
+/// do not end the program but are waited for. Must be created before the
+/// threads of the program.
+class SignalWait {
+public:
+  SignalWait();
+  ~SignalWait();
+  SignalWait(const SignalWait &) = delete;
+  SignalWait &operator=(const SignalWait &) = delete;
+
+  /// Waits for a signal, at most for `time` if it is given. True if one came
+  /// now or before.
+  bool wait(std::optional<std::chrono::milliseconds> time = std::nullopt);
+
+private:
+  sigset_t waited, before;
+  bool came = false;
 };
 
 /// Ends the process with status 0 although threads are still running.

@@ -9,7 +9,6 @@
 #include "Emit/PageData.h"
 #include "Serve/LiveApi.h"
 #include "Serve/LivePage.h"
-#include "Serve/SignalWait.h"
 #include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Words.h"
 

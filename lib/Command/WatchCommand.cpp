@@ -6,7 +6,6 @@
 #include "Driver/OutputName.h"
 #include "Parse/Parser.h"
 #include "Serve/ChildRun.h"
-#include "Serve/SignalWait.h"
 #include "Serve/WatchSite.h"
 #include "Support/Diagnostics/CommandDiags.h"
 

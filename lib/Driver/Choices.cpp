@@ -84,20 +84,6 @@ std::vector<Choice> timelineChoices() {
           {"down", "a row per time slot, whatever the costs"}};
 }
 
-std::vector<Choice> formatChoices() { return {{"text", ""}, {"json", ""}}; }
-
-std::vector<Choice> tableFormatChoices() {
-  return {{"text", ""}, {"json", ""}, {"csv", ""}};
-}
-
-std::vector<Choice> findingFormatChoices() {
-  return {{"text", ""},
-          {"json", ""},
-          {"sarif", "SARIF 2.1.0, for code scanning"},
-          {"github", "annotations of GitHub Actions"},
-          {"junit", "JUnit XML"}};
-}
-
 std::vector<Choice> sortChoices() {
   std::vector<Choice> choices = {
 #define PIPEC_FIGURE_KEY(Key, IsRate, Value) {Key, ""},

@@ -10,6 +10,10 @@
 
 namespace pipec {
 
+/// The explanation of a kind, with its example, in Markdown: the section of its
+/// page of diagnostics without the heading. Empty if there is no page.
+std::string explanationOf(const DiagInfo &info);
+
 using TextPrinter = llvm::function_ref<void(llvm::raw_ostream &)>;
 
 /// An option that prints a text about the program instead of running it.

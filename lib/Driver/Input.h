@@ -26,6 +26,19 @@ llvm::LogicalResult readLoweringButCosts(const Arguments &args,
 /// Reads the costs of each `--cost` option, in order.
 llvm::FailureOr<std::vector<CostSettings>> readCosts(const Arguments &args,
                                                      DiagEngine &diags);
+/// Reads the layouts of `--layers` without `--split`, which is even, and of
+/// each `--split` and `--layout`, in the order of the command line. Without
+/// any, returns `ofProfile`, if it is there. Reports texts that are not
+/// layouts, at their columns, and numbers of stages that are not a multiple of
+/// `ranks`.
+llvm::FailureOr<std::vector<LayerLayout>>
+readLayouts(const Arguments &args, const std::optional<LayerLayout> &ofProfile,
+            unsigned ranks, DiagEngine &diags);
+
+/// The same for a command with at most one layout; reports more.
+llvm::FailureOr<std::optional<LayerLayout>>
+readLayout(const Arguments &args, const std::optional<LayerLayout> &ofProfile,
+           DiagEngine &diags);
 /// Reads `--graph` and `--connect`.
 GivenGraph readGraph(const Arguments &args);
 /// Adds what `--memory-limit` sets to `given`.

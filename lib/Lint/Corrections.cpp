@@ -5,7 +5,6 @@
 
 #include "Driver/Io.h"
 #include "Driver/OutputFile.h"
-#include "Driver/Warnings.h"
 #include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Words.h"
 

@@ -3,7 +3,7 @@
 
 #include "Lint/Findings.h"
 
-#include "Driver/ExplainKind.h"
+#include "Driver/Information.h"
 #include "Support/DiagPrinter.h"
 #include "Support/TerminalText.h"
 #include "Support/Uri.h"

@@ -9,7 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Serve/BeastServer.h"
+#include "Serve/Http.h"
 
 #include "llvm/ADT/StringRef.h"
 

@@ -65,4 +65,26 @@ using MakeHttpServer = std::unique_ptr<HttpServer> (*)();
 /// The maximum number of bytes in the body of a usual request.
 inline constexpr size_t maxBodyBytes = size_t(1) << 20;
 
+/// Admits the requests that carry a secret token and name this server as their
+/// host. Other users of the machine do not know the token, and pages of other
+/// sites, whose names may be made to mean 127.0.0.1, send their own host.
+class Access {
+public:
+  /// `token` is a new one of 128 random bits if it is empty.
+  explicit Access(unsigned port, std::string token = "");
+
+  /// The address to open in a browser.
+  std::string address() const;
+  /// A response with status 403 unless the request is admitted.
+  std::optional<HttpResponse> refuse(const HttpRequest &request) const;
+
+private:
+  unsigned port;
+  std::string token;
+};
+
+/// Creates a server with Boost.Beast (BeastServer.cpp). Null if the system has
+/// no files for it; errno says why.
+std::unique_ptr<HttpServer> makeBeastServer();
+
 } // namespace pipec

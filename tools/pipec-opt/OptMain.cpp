@@ -19,7 +19,6 @@
 #include "Driver/Io.h"
 #include "Driver/OutputName.h"
 #include "Driver/PassFlags.h"
-#include "Driver/Warnings.h"
 #include "StepText/StepPrinter.h"
 #include "Transforms/Passes.h"
 

@@ -2,9 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Command/Command.h"
-#ifdef PIPEC_HAS_SERVER
-#include "Serve/BeastServer.h"
-#endif
 #include "Support/LargePages.h"
 
 int main(int argc, char **argv) {

@@ -1,7 +1,7 @@
 //===- AccessTest.cpp - Tests of who may use a server ---------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "Serve/Access.h"
+#include "Serve/Http.h"
 
 #include "gtest/gtest.h"
 

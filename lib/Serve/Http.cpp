@@ -1,7 +1,7 @@
-//===- Access.cpp - Who may use a local server ----------------------------===//
+//===- Http.cpp - Who may use a local server ------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "Serve/Access.h"
+#include "Serve/Http.h"
 
 #include "llvm/ADT/StringExtras.h"
 
