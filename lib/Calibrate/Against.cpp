@@ -307,11 +307,7 @@ FailureOr<Against> Against::make(const Schedule &schedule,
 void Against::print(raw_ostream &os) const {
   os << terminalText(schedule->name) << ": " << sizesText(*schedule)
      << "; times in milliseconds\n\n";
-  TextTable head;
-  head.column("", TextTable::Align::Left);
-  head.column("predicted");
-  head.column("measured");
-  head.column("difference");
+  TextTable head("<|predicted|measured|difference");
   Rational time = milliseconds(end - begin);
   std::string percent;
   if (!predictedMakespan.isZero())
@@ -330,15 +326,8 @@ void Against::print(raw_ostream &os) const {
           "work\n";
   os << '\n';
 
-  TextTable table;
-  table.column("rank");
-  table.column("", TextTable::Align::Left);
-  table.column("work");
-  table.column("idle");
-  WaitingTime().forEachPart(
-      [&](StringRef name, Rational) { table.column(name.str()); });
-  table.column("other");
-  table.column("done");
+  TextTable table("rank|<|work|idle|dependency|latency|queue|wait|gather|"
+                  "other|done");
   auto row = [&](std::string rank, const char *what, const TimeUse &use) {
     std::vector<std::string> cells = {std::move(rank), what,
                                       shownTime(use.work), shownTime(use.idle)};
@@ -357,12 +346,8 @@ void Against::print(raw_ostream &os) const {
   table.print(os);
 
   os << "\nsteps that deviate most, of " << numGroups << '\n';
-  TextTable steps;
-  steps.column("rank");
-  steps.column("step", TextTable::Align::Left);
-  for (StringRef heading : {"predicted", "measured", "difference",
-                            "predicted start", "measured start"})
-    steps.column(heading.str());
+  TextTable steps("rank|<step|predicted|measured|difference|predicted start|"
+                  "measured start");
   StepPlaces places(*schedule);
   for (const StepDeviation &deviation : deviations) {
     std::string difference;

@@ -62,14 +62,7 @@ void printCalibration(const Recording &recording,
   }
 
   os << '\n';
-  TextTable table;
-  table.column("figure", TextTable::Align::Left);
-  table.column("of", TextTable::Align::Left);
-  table.column("value");
-  table.column("25 %");
-  table.column("75 %");
-  table.column("samples");
-  table.column("found in", TextTable::Align::Left);
+  TextTable table("<figure|<of|value|25 %|75 %|samples|<found in");
   for (const MeasuredFigure &figure : calibration.figures) {
     std::string name = infoOf(figure.figure).name.str();
     if (figure.block == FigureBlock::Memory)

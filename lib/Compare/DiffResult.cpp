@@ -77,10 +77,7 @@ static constexpr struct {
 
 static void printFigures(const DiffResult &result, raw_ostream &os) {
   const DiffSide *sides = result.sides;
-  TextTable table;
-  table.column("", TextTable::Align::Left);
-  table.column();
-  table.column();
+  TextTable table("<||");
   auto row = [&](const Twine &title, auto figure) {
     table.row({title.str(), figure(sides[0]), figure(sides[1])});
   };

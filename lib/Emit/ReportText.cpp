@@ -29,8 +29,6 @@ static constexpr size_t shownStays = 15;
 
 namespace {
 
-using Align = TextTable::Align;
-
 class ReportPrinter {
 public:
   ReportPrinter(const Schedule &schedule, const Report &report, raw_ostream &os)
@@ -97,10 +95,7 @@ void ReportPrinter::printHead() {
     os << "layout " << layoutText(schedule.layers) << '\n';
   os << '\n';
 
-  TextTable table;
-  table.column("", Align::Left);
-  table.column("time");
-  table.column("bubble");
+  TextTable table("<|time|bubble");
   table.row({"makespan", decimalText(report.makespan),
              decimalText(report.bubbleMakespan)});
   table.row({"span", decimalText(report.span), decimalText(report.bubbleSpan)});
@@ -122,12 +117,8 @@ std::string ReportPrinter::overLimit(const RankReport &rank) const {
 
 void ReportPrinter::printRanks() {
   os << '\n';
-  TextTable table;
-  table.column("rank");
-  for (StringRef heading : {"start", "end", "work", "gaps", "idle", "bubble",
-                            "idle (span)", "bubble (span)", "peak", "receives",
-                            "parameters", "total", "limit", "over"})
-    table.column(heading.str());
+  TextTable table("rank|start|end|work|gaps|idle|bubble|idle (span)|"
+                  "bubble (span)|peak|receives|parameters|total|limit|over");
   // If there are only activations, their peak is sufficient.
   bool noReceives = report.memory.receives.isZero();
   bool noParameters = report.memory.parameters.isZero();
@@ -150,8 +141,7 @@ void ReportPrinter::printWaiting() {
       report.unshards == 0 && !report.sendWaits)
     return;
   os << "\nwaiting before compute steps\n";
-  TextTable table;
-  table.column("rank");
+  TextTable table("rank");
   const WaitingTime &all = report.waiting;
   // The parts that no rank waits for have no column.
   StringSet<> shown;
@@ -192,12 +182,7 @@ void ReportPrinter::printEdges() {
   os << '\n';
   if (report.edges.empty())
     return;
-  TextTable table;
-  table.column("from");
-  table.column("to");
-  table.column("what", Align::Left);
-  table.column("transfers");
-  table.column("volume");
+  TextTable table("from|to|<what|transfers|volume");
   for (const EdgeReport &edge : report.edges)
     table.row({std::to_string(edge.from), std::to_string(edge.to),
                edge.gradients ? "gradients" : "activations",
@@ -236,13 +221,7 @@ void ReportPrinter::printPath() {
   os << "\ncritical path: " << countText(report.path.size(), "step") << ", "
      << time(computing) << " of " << time(all) << " computing\n";
 
-  TextTable table;
-  table.column("start");
-  table.column("end");
-  table.column("rank");
-  table.column("steps", Align::Left);
-  table.column("number");
-  table.column("waited for", Align::Left);
+  TextTable table("start|end|rank|<steps|number|<waited for");
   for (size_t i = 0; i != stays.size(); ++i) {
     if (i == shownStays && stays.size() > 2 * shownStays + 1) {
       size_t skipped = stays.size() - 2 * shownStays;
@@ -269,15 +248,7 @@ void ReportPrinter::printGaps() {
   if (report.gaps.empty())
     return;
   os << "\nlargest idle gaps\n";
-  TextTable table;
-  table.column("length");
-  table.column("start");
-  table.column("end");
-  table.column("rank");
-  table.column("before", Align::Left);
-  table.column("binds", Align::Left);
-  table.column("waits for", Align::Left);
-  table.column("would fit", Align::Left);
+  TextTable table("length|start|end|rank|<before|<binds|<waits for|<would fit");
   for (const IdleGap &gap : report.gaps) {
     std::string waitsFor;
     if (gap.cause && numbers.rankOf(gap.cause->step) != gap.rank)

@@ -6,6 +6,7 @@
 #include "Support/TerminalText.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 
 #include <algorithm>
 #include <cassert>
@@ -13,6 +14,13 @@
 using namespace llvm;
 
 namespace pipec {
+
+TextTable::TextTable(StringRef headings, unsigned indent) : indent(indent) {
+  for (StringRef heading : split(headings, '|')) {
+    bool left = heading.consume_front("<");
+    column(heading.str(), left ? Align::Left : Align::Right);
+  }
+}
 
 void TextTable::column(std::string heading, Align align) {
   columns.push_back({std::move(heading), align});

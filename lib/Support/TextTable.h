@@ -25,6 +25,9 @@ public:
 
   /// Every line is indented by `indent` spaces.
   explicit TextTable(unsigned indent = 0) : indent(indent) {}
+  /// With these columns: their headings, which are separated by `|`. A `<`
+  /// before a heading aligns its column to the left.
+  explicit TextTable(llvm::StringRef headings, unsigned indent = 0);
 
   /// Adds a column. All columns must be added before the first row.
   void column(std::string heading = {}, Align align = Align::Right);
