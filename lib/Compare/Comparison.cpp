@@ -4,11 +4,11 @@
 #include "Compare/Comparison.h"
 
 #include "Cost/SettingsText.h"
+#include "Support/Json.h"
 #include "Support/TextTable.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/JSON.h"
 
 #include <map>
 #include <numeric>
@@ -224,16 +224,13 @@ void Comparison::printRows(raw_ostream &os, size_t width) const {
                                   candidate.figures->memory.activations);
   });
   // A column of empty cells is omitted.
-  using Align = TextTable::Align;
-  TextTable table;
-  for (StringRef heading : {"", "schedule", "parameters", "layout", "target"})
-    table.column(heading.str(), Align::Left);
+  TextTable table("<|<schedule|<parameters|<layout|<target");
   for (const FigureColumn &column : figureColumns)
     table.column(column.key.str());
   table.column("bound");
   for (const FrameworkInfo &info : frameworkTable)
-    table.column(info.column.str(), Align::Left);
-  table.column("also", Align::Left);
+    table.column(info.column.str(), TextTable::Align::Left);
+  table.column("also", TextTable::Align::Left);
   for (size_t begin = 0; begin != candidates.size();) {
     const Candidate &first = candidates[begin];
     if (first.place == 0)
@@ -294,9 +291,7 @@ void Comparison::printNothingFits(raw_ostream &os) const {
 
 void Comparison::printOthers(raw_ostream &os, Candidate::Outcome outcome,
                              StringRef title) const {
-  TextTable others(/*indent=*/2);
-  for (unsigned column = 0; column != 5; ++column)
-    others.column("", TextTable::Align::Left);
+  TextTable others("<|<|<|<|<", /*indent=*/2);
   bool any = false;
   for (const Candidate &candidate : candidates) {
     if (candidate.outcome != outcome)
@@ -316,9 +311,7 @@ void Comparison::printChoices(raw_ostream &os) const {
   if (choices.empty())
     return;
   os << "\nthe best for each framework:\n";
-  TextTable table(/*indent=*/2);
-  for (unsigned column = 0; column != (showsLayout() ? 3 : 2); ++column)
-    table.column("", TextTable::Align::Left);
+  TextTable table(showsLayout() ? "<|<|<" : "<|<", /*indent=*/2);
   for (const FrameworkChoice &choice : choices) {
     std::vector<std::string> cells = {
         frameworkTable[size_t(choice.framework)].column.str() +
@@ -402,18 +395,12 @@ void Comparison::printCsv(raw_ostream &os) const {
 // JSON
 //===----------------------------------------------------------------------===//
 
-/// A text, or null if it is empty.
-static void writeText(json::OStream &json, StringRef key, StringRef text) {
-  json.attribute(key, text.empty() ? json::Value(nullptr)
-                                   : json::Value(json::fixUTF8(text)));
-}
-
 static void printVerdicts(json::OStream &json, const Verdicts &verdicts) {
   for (const FrameworkInfo &info : frameworkTable)
     json.attributeObject(info.key, [&] {
       const Verdict &verdict = verdicts[size_t(info.framework)];
-      writeText(json, "runs_as", runsAsName(verdict.how));
-      writeText(json, "reason", verdict.reason);
+      json.attribute("runs_as", textOrNull(runsAsName(verdict.how)));
+      json.attribute("reason", textOrNull(verdict.reason));
       if (verdict.how == RunsAs::BuiltIn)
         json.attribute("settings", verdict.settings);
     });
@@ -421,12 +408,12 @@ static void printVerdicts(json::OStream &json, const Verdicts &verdicts) {
 
 static void printCandidate(json::OStream &json, const Candidate &candidate) {
   json.attribute("name", json::fixUTF8(candidate.name));
-  writeText(json, "file", candidate.path);
+  json.attribute("file", textOrNull(candidate.path));
   writeParams(json, candidate.values);
-  writeText(json, "layout", candidate.layout);
-  writeText(json, "target", candidate.target);
+  json.attribute("layout", textOrNull(candidate.layout));
+  json.attribute("target", textOrNull(candidate.target));
   json.attribute("fits", candidate.outcome == Candidate::Outcome::Fits);
-  writeText(json, "reason", candidate.reason);
+  json.attribute("reason", textOrNull(candidate.reason));
   if (candidate.place != 0)
     json.attribute("place", candidate.place);
   if (const auto &request = candidate.request)
@@ -454,13 +441,13 @@ static void printCandidate(json::OStream &json, const Candidate &candidate) {
 
 static void printChoice(json::OStream &json, const FrameworkChoice &choice) {
   json.attribute("schedule", json::fixUTF8(choice.schedule));
-  writeText(json, "layout", choice.layout);
+  json.attribute("layout", textOrNull(choice.layout));
   json.attribute("runs_as", runsAsName(choice.how));
   json.attributeArray("commands", [&] {
     for (const std::string &command : choice.commands)
       json.value(json::fixUTF8(command));
   });
-  writeText(json, "settings", choice.settings);
+  json.attribute("settings", textOrNull(choice.settings));
 }
 
 void Comparison::print(json::OStream &json) const {
@@ -469,14 +456,13 @@ void Comparison::print(json::OStream &json) const {
   json.attribute("microbatches", options.microbatches);
   json.attribute("per",
                  costPerName(hasLayouts() ? CostPer::Layer : CostPer::Part));
-  json.attribute("parts", hasLayouts() ? json::Value(nullptr)
-                                       : json::Value(*given.parts));
+  json.attribute("parts",
+                 valueOrNull(hasLayouts() ? std::nullopt : given.parts));
   json.attribute("costs", costs());
   assumed.write(json);
   writeRounding(rounding, json);
-  json.attribute("model", options.model
-                              ? json::Value(waitModelName(*options.model))
-                              : json::Value(nullptr));
+  json.attribute(
+      "model", textOrNull(options.model ? waitModelName(*options.model) : ""));
   json.attributeArray("schedules", [&] {
     for (const Candidate &candidate : candidates)
       json.object([&] { printCandidate(json, candidate); });

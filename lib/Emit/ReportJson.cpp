@@ -6,8 +6,7 @@
 #include "Explain/Report.h"
 #include "IR/StepPlaces.h"
 #include "Support/Decimal.h"
-
-#include "llvm/Support/JSON.h"
+#include "Support/Json.h"
 
 using namespace llvm;
 
@@ -84,9 +83,8 @@ void JsonWriter::writeHead() {
     for (const auto &[name, value] : schedule.params)
       json.attribute(json::fixUTF8(name), value);
   });
-  json.attribute("model", report.model
-                              ? json::Value(waitModelName(*report.model))
-                              : nullptr);
+  json.attribute("model",
+                 textOrNull(report.model ? waitModelName(*report.model) : ""));
   writeExact(json, "makespan", report.makespan);
   writeExact(json, "span", report.span);
   writeExact(json, "bubble_makespan", report.bubbleMakespan);

@@ -22,10 +22,10 @@
 #include "Emit/Emitter.h"
 #include "IR/DataFlow.h"
 #include "Simulation/Simulate.h"
+#include "Support/Json.h"
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/JSON.h"
 
 using namespace llvm;
 
@@ -115,9 +115,8 @@ LogicalResult emitTimes(const Schedule &schedule, const EmitOptions &options,
   json::OStream json(os, /*IndentSize=*/1);
   json.object([&] {
     json.attribute("name", json::fixUTF8(schedule.name));
-    json.attribute("model", run->model()
-                                ? json::Value(waitModelName(*run->model()))
-                                : nullptr);
+    json.attribute(
+        "model", textOrNull(run->model() ? waitModelName(*run->model()) : ""));
     json.attribute("ticks_per_unit", run->costs().perUnit());
     json.attributeArray("phases", [&] {
       for (const std::string &phase : schedule.phases)

@@ -1,4 +1,4 @@
-//===- Json.h - JSON that is read in place ----------------------*- C++ -*-===//
+//===- Json.h - Reading and writing JSON ------------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Profiles and traces are read in place, value by value, with the positions of
@@ -113,5 +113,16 @@ std::optional<int64_t> scaledJsonNumber(llvm::StringRef text, unsigned places);
 /// not nest deeper than `depth`. The error says where and what the text lacks.
 llvm::Expected<llvm::json::Value> parseJson(llvm::StringRef text,
                                             unsigned depth = maxJsonDepth);
+
+/// A value for JSON; null if there is none.
+template <class T>
+llvm::json::Value valueOrNull(const std::optional<T> &value) {
+  return value ? llvm::json::Value(*value) : llvm::json::Value(nullptr);
+}
+/// The same for a text, which may have any bytes; null if it is empty.
+inline llvm::json::Value textOrNull(llvm::StringRef text) {
+  return text.empty() ? llvm::json::Value(nullptr)
+                      : llvm::json::Value(llvm::json::fixUTF8(text));
+}
 
 } // namespace pipec
