@@ -6,7 +6,7 @@
 #include "Compare/Candidates.h"
 #include "Driver/Choices.h"
 #include "Driver/ScheduleSource.h"
-#include "Emit/PageData.h"
+#include "Emit/Emitter.h"
 #include "Serve/LiveApi.h"
 #include "Serve/LivePage.h"
 #include "Support/Diagnostics/CommandDiags.h"

@@ -138,6 +138,9 @@ llvm::ArrayRef<FrameworkEmitter> frameworkEmitters();
 /// The format with that name or key; null if there is none.
 const EmitterInfo *findEmitter(llvm::StringRef name);
 
+/// Writes a page without schedules, which its script gets later.
+llvm::LogicalResult writeEmptyPage(llvm::raw_ostream &os, DiagEngine &diags);
+
 /// Writes a report as the JSON object documented in docs/Report.md; `more` adds
 /// attributes to it.
 void writeReport(

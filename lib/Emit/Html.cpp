@@ -2,15 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // One self-contained file: templates/page.html with its style and script, and
-// one block of JSON (PageData.h) per schedule, a second one for comparison with
+// one block of JSON (PageData.cpp) per schedule, a second one for comparison
+// with
 // `--with`. --emit=live writes these blocks and the figures of --emit=report;
 // the command adds the parameters of the program and the messages
 // (Command/LiveOutput.cpp).
 //
 //===----------------------------------------------------------------------===//
 
-#include "Emit/PageData.h"
 #include "Emit/Palette.h"
+#include "Emit/Picture.h"
+#include "Explain/Report.h"
 #include "Template/Template.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -109,7 +111,7 @@ LogicalResult emitHtml(const Schedule &schedule, const EmitOptions &options,
   return writePage(title, hasTitle ? "" : "unseen", os, diags, [&] {
     for (const Picture &picture : *pictures) {
       os << "<script type=\"application/json\" class=\"pipec-schedule\">\n";
-      PageData(picture, diags.sourceFiles(), os).write();
+      writePageData(picture, diags.sourceFiles(), os);
       os << "</script>\n";
     }
   });
@@ -145,7 +147,7 @@ LogicalResult emitLive(const Schedule &schedule, const EmitOptions &options,
     json.attributeArray("pages", [&] {
       for (const Picture &picture : *pictures)
         json.rawValue([&](raw_ostream &raw) {
-          PageData(picture, diags.sourceFiles(), raw).write();
+          writePageData(picture, diags.sourceFiles(), raw);
         });
     });
   });

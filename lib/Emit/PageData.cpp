@@ -1,13 +1,16 @@
 //===- PageData.cpp - The data of --emit=html -----------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "Emit/PageData.h"
-
+#include "Emit/JsonObject.h"
 #include "Emit/Palette.h"
+#include "Emit/Picture.h"
+#include "Explain/IdleGaps.h"
 
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/Sequence.h"
 #include "llvm/ADT/StringExtras.h"
 
+#include <limits>
 #include <utility>
 
 using namespace llvm;
@@ -17,6 +20,74 @@ namespace pipec {
 /// The maximum number of steps that the search for steps that could have filled
 /// a gap may visit; with more, there is no search.
 static constexpr uint64_t maxSearched = 1 << 24;
+
+namespace {
+
+/// Steps as columns: a string of their kinds, and a list of numbers per letter
+/// of `keys`.
+struct StepColumns {
+  explicit StepColumns(StringRef keys) : keys(keys), columns(keys.size()) {}
+
+  void add(char kind, std::initializer_list<int64_t> numbers) {
+    kinds += kind;
+    for (auto [column, number] : zip_equal(columns, numbers))
+      column.push_back(number);
+  }
+  void write(JsonObject &&object) const {
+    object("k", kinds);
+    for (auto [key, column] : zip_equal(keys, columns))
+      object(StringRef(&key, 1), column);
+  }
+
+  StringRef keys;
+  std::string kinds;
+  std::vector<std::vector<int64_t>> columns;
+};
+
+/// Writes the block of one schedule.
+class PageData {
+public:
+  PageData(const Picture &picture, const SourceFiles &files, raw_ostream &os)
+      : picture(picture), schedule(picture.schedule()), facts(picture),
+        files(files), os(os) {}
+
+  void write();
+
+private:
+  static constexpr uint32_t notShown = std::numeric_limits<uint32_t>::max();
+  struct Source {
+    std::string place;
+    std::string line;
+  };
+
+  void numberSteps();
+  void writeHeader(JsonObject &page);
+  void writeColors(JsonObject &page);
+  void writeLane(unsigned rank);
+  void writeFsdp(unsigned rank, JsonObject &lane);
+  void writeGaps(unsigned rank, JsonObject &lane);
+  void writeWaits(unsigned rank, JsonObject &lane);
+  void writeTransfers(JsonObject &page);
+  void findCauses();
+  void writeCriticalPath(JsonObject &page);
+  int sourceOf(Step step);
+
+  const Picture &picture;
+  const Schedule &schedule;
+  PictureFacts facts;
+  const SourceFiles &files;
+  raw_ostream &os;
+  std::vector<Source> sources;
+  DenseMap<uint32_t, int> sourceNumbers;
+  /// By number of the step: its index in the columns of its lane, `notShown`
+  /// for all but compute steps.
+  std::vector<uint32_t> columnOf;
+  /// Empty if the times were recorded: these have no causes.
+  std::optional<Causes> causes;
+  bool searchesReady = false;
+};
+
+} // namespace
 
 void PageData::write() {
   numberSteps();
@@ -30,7 +101,7 @@ void PageData::write() {
       os << '\n';
       writeLane(rank);
     });
-    writeTransfers(JsonObject(page.newLine().key("transfers")));
+    writeTransfers(page);
     page.newLine();
     writeCriticalPath(page);
     page.newLine().array("sources", sources, [&](const Source &source) {
@@ -43,12 +114,11 @@ void PageData::write() {
   os << '\n';
 }
 
-/// U, R, G or T.
-static const char *laneLetter(StepKind kind) {
-  return kind == StepKind::Unshard   ? "U"
-         : kind == StepKind::Reshard ? "R"
-         : isTied(kind)              ? "T"
-                                     : "G";
+static char laneLetter(StepKind kind) {
+  return kind == StepKind::Unshard   ? 'U'
+         : kind == StepKind::Reshard ? 'R'
+         : isTied(kind)              ? 'T'
+                                     : 'G';
 }
 
 int PageData::sourceOf(Step step) {
@@ -88,8 +158,10 @@ void PageData::writeColors(JsonObject &page) {
     for (StepKind kind : {StepKind::F, StepKind::B, StepKind::I, StepKind::W})
       write(stepKindName(kind), kind, shades);
     for (StepKind kind : {StepKind::Unshard, StepKind::Reshard,
-                          StepKind::ReduceGrad, StepKind::ReduceTied})
-      write(laneLetter(kind), kind, 1);
+                          StepKind::ReduceGrad, StepKind::ReduceTied}) {
+      char letter = laneLetter(kind);
+      write(StringRef(&letter, 1), kind, 1);
+    }
   }
 }
 
@@ -130,8 +202,7 @@ void PageData::writeLane(unsigned rank) {
   picture.forEachGroup(rank, [&](const Picture::Group &group) {
     if (!isCompute(list[group.begin].kind()))
       return;
-    gaps.push_back(group.start - last);
-    last = group.finish;
+    gaps.push_back(group.start - std::exchange(last, group.finish));
     bool single = group.end - group.begin == 1;
     if (!single)
       wholes.push_back(group.finish - group.start);
@@ -172,66 +243,48 @@ void PageData::writeLane(unsigned rank) {
 }
 
 void PageData::writeFsdp(unsigned rank, JsonObject &lane) {
-  std::string kinds;
-  std::vector<int64_t> stages, starts, durations;
+  StepColumns steps("std");
   int64_t last = picture.from();
   picture.forEachGroup(rank, [&](const Picture::Group &group) {
     Step step = schedule.ranks[rank][group.begin];
-    if (!isCollective(step.kind()))
-      return;
-    kinds += laneLetter(step.kind());
-    stages.push_back(step.stage());
-    starts.push_back(group.start - last);
-    last = group.start;
-    durations.push_back(group.finish - group.start);
+    if (isCollective(step.kind()))
+      steps.add(laneLetter(step.kind()),
+                {step.stage(), group.start - std::exchange(last, group.start),
+                 group.finish - group.start});
   });
-  if (!kinds.empty())
-    JsonObject(lane.key("fsdp"))("k", kinds)("s", stages)("t", starts)(
-        "d", durations);
+  if (!steps.kinds.empty())
+    steps.write(JsonObject(lane.key("fsdp")));
 }
 
 void PageData::writeWaits(unsigned rank, JsonObject &lane) {
-  std::string kinds;
-  std::vector<int64_t> stages, microbatches, times;
+  StepColumns steps("smt");
   int64_t last = picture.from();
   picture.forEachWait(rank, [&](Step step, int64_t time) {
-    kinds += step.kind() == StepKind::WaitSendF   ? 'F'
-             : step.kind() == StepKind::WaitSendB ? 'B'
-                                                  : 'G';
-    stages.push_back(step.stage());
-    microbatches.push_back(step.microbatch());
-    times.push_back(time - last);
-    last = time;
+    steps.add(
+        step.kind() == StepKind::WaitSendF   ? 'F'
+        : step.kind() == StepKind::WaitSendB ? 'B'
+                                             : 'G',
+        {step.stage(), step.microbatch(), time - std::exchange(last, time)});
   });
-  if (!kinds.empty())
-    JsonObject(lane.key("waits"))("k", kinds)("s", stages)("m", microbatches)(
-        "t", times);
+  if (!steps.kinds.empty())
+    steps.write(JsonObject(lane.key("waits")));
 }
 
-void PageData::writeTransfers(JsonObject &&all) {
-  std::string kinds;
-  std::vector<int64_t> ranks, peers, stages, microbatches, starts, durations;
+void PageData::writeTransfers(JsonObject &page) {
+  StepColumns steps("rqsmtd");
   int64_t last = 0;
   for (unsigned rank = 0; rank != picture.shownRanks(); ++rank)
     picture.forEachGroup(rank, [&](const Picture::Group &group) {
       for (size_t i = group.begin; i != group.end; ++i) {
         Step step = schedule.ranks[rank][i];
-        const DataFlow::Port *port =
-            isSend(step.kind()) ? picture.flow().transfer(step) : nullptr;
-        if (!port || port->rank >= picture.shownRanks())
-          continue;
-        kinds += step.kind() == StepKind::SendF ? 'F' : 'B';
-        ranks.push_back(rank);
-        peers.push_back(port->rank);
-        stages.push_back(step.stage());
-        microbatches.push_back(step.microbatch());
-        starts.push_back(group.start - last);
-        last = group.start;
-        durations.push_back(group.finish - group.start);
+        if (std::optional<unsigned> peer = picture.receiver(step))
+          steps.add(step.kind() == StepKind::SendF ? 'F' : 'B',
+                    {rank, *peer, step.stage(), step.microbatch(),
+                     group.start - std::exchange(last, group.start),
+                     group.finish - group.start});
       }
     });
-  all("k", kinds)("r", ranks)("q", peers)("s", stages)("m", microbatches);
-  all("t", starts)("d", durations);
+  steps.write(JsonObject(page.newLine().key("transfers")));
 }
 
 void PageData::numberSteps() {
@@ -312,6 +365,11 @@ void PageData::writeCriticalPath(JsonObject &page) {
   page.array("critical", path, [&](const PathStep &link) {
     os << '[' << numbers.rankOf(link.step) << ',' << columnOf[link.step] << ']';
   });
+}
+
+void writePageData(const Picture &picture, const SourceFiles &files,
+                   raw_ostream &os) {
+  PageData(picture, files, os).write();
 }
 
 } // namespace pipec

@@ -115,6 +115,13 @@ public:
   std::string windowText() const;
 
   std::string time(int64_t ticks) const { return timeText(costs(), ticks); }
+  /// For a send to a rank that is shown, this rank.
+  std::optional<unsigned> receiver(Step step) const {
+    const DataFlow::Port *port =
+        isSend(step.kind()) ? dataFlow.transfer(step) : nullptr;
+    return port && port->rank < numShownRanks ? std::optional(port->rank)
+                                              : std::nullopt;
+  }
 
   /// A step, an overlap or a batch with its times. [begin, end) are indices
   /// into the list of the rank.
@@ -240,5 +247,12 @@ private:
   std::vector<int64_t> peaks, limits;
   int64_t highest = 1;
 };
+
+/// Writes the block of JSON of one schedule: columns instead of rows, for each
+/// rank a string of kinds and arrays of small numbers, with times as
+/// differences in ticks. templates/page-model.js reads it and documents every
+/// field. Linear in the steps.
+void writePageData(const Picture &picture, const SourceFiles &files,
+                   llvm::raw_ostream &os);
 
 } // namespace pipec

@@ -146,8 +146,7 @@ void SvgWriter::writeTitle() {
   auto write = [&](const std::vector<std::string> &lines, StringRef name,
                    int64_t y, int64_t pitch) {
     for (const std::string &line : lines) {
-      os << "<text class=\"" << name << "\" x=\"" << Px{edge} << "\" y=\""
-         << Px{y} << "\">" << Xml{line} << "</text>\n";
+      text(os, name, edge, y, Xml{line}) << '\n';
       y += pitch;
     }
   };
@@ -179,11 +178,11 @@ void SvgWriter::writeSymbol(const LegendItem &item) {
       box("k" + Twine(unsigned(kind)) + "s" + Twine(shade), shade * each, each);
       if (picture.chunks().most() > maxShades)
         continue;
-      os << "<text class=\"num t" << unsigned(kind) << "\" x=\""
-         << Px{item.x + shade * each + each / 2} << "\" y=\"" << Px{item.y + 95}
-         << "\">";
-      picture.chunks().print(shade, os);
-      os << "</text>";
+      std::string chunk;
+      raw_string_ostream chunkOs(chunk);
+      picture.chunks().print(shade, chunkOs);
+      text(os, "num t" + std::to_string(unsigned(kind)),
+           item.x + shade * each + each / 2, item.y + 95, chunk);
     }
     return;
   }
@@ -213,8 +212,7 @@ void SvgWriter::writeSymbol(const LegendItem &item) {
 void SvgWriter::writeLegend() {
   for (const LegendItem &item : legend) {
     writeSymbol(item);
-    os << "<text x=\"" << Px{item.x + item.room + 50} << "\" y=\""
-       << Px{item.y + 95} << "\">" << Xml{item.text} << "</text>\n";
+    text(os, "", item.x + item.room + 50, item.y + 95, Xml{item.text}) << '\n';
   }
 }
 
@@ -223,18 +221,17 @@ void SvgWriter::writePhases() {
   if (phases.empty())
     return;
   int64_t top = lanesTop - 90;
-  os << "<g class=\"phases\">\n<text class=\"rank\" x=\"" << Px{leftMargin - 80}
-     << "\" y=\"" << Px{top} << "\">phases</text>\n";
+  os << "<g class=\"phases\">\n";
+  text(os, "rank", leftMargin - 80, top, "phases") << '\n';
   for (const PhaseRun &run : phases) {
     int64_t left = x(run.start) + 5, right = x(run.finish) - 5;
     if (right - left < 20)
       continue;
     os << "<path d=\"M" << Px{left} << ' ' << Px{top + 60} << "v-4H"
        << Px{right} << "v4\"/>";
-    const std::string &text = schedule.phases[run.phase];
-    if (right - left >= phaseLetterWidth * int64_t(text.size()))
-      os << "<text x=\"" << Px{(left + right) / 2} << "\" y=\"" << Px{top - 10}
-         << "\">" << Xml{text} << "</text>";
+    const std::string &name = schedule.phases[run.phase];
+    if (right - left >= phaseLetterWidth * int64_t(name.size()))
+      text(os, "", (left + right) / 2, top - 10, Xml{name});
     os << '\n';
   }
   os << "</g>\n";
@@ -251,10 +248,8 @@ void SvgWriter::writeAxis() {
     os << 'M' << Px{x(at)} << ' ' << Px{lanesTop} << 'V' << Px{axisTop + 40};
   os << "\"/>\n";
   for (int64_t at = ticks.first; at <= picture.to(); at += ticks.step)
-    os << "<text class=\"tick\" x=\"" << Px{x(at)} << "\" y=\""
-       << Px{axisTop + 150} << "\">" << picture.time(at) << "</text>\n";
-  os << "<text class=\"rank\" x=\"" << Px{leftMargin - 80} << "\" y=\""
-     << Px{axisTop + 150} << "\">time</text>\n";
+    text(os, "tick", x(at), axisTop + 150, picture.time(at)) << '\n';
+  text(os, "rank", leftMargin - 80, axisTop + 150, "time") << '\n';
 }
 
 LogicalResult emitSvg(const Schedule &schedule, const EmitOptions &options,

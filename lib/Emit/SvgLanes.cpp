@@ -74,19 +74,16 @@ private:
 void SvgWriter::writeLanes() {
   const Simulation &run = picture.simulation();
   bool hasHeat = memoryView == MemoryView::Heat;
-  os << "<text class=\"side\" x=\"" << Px{leftMargin + plotWidth + 80}
-     << "\" y=\"" << Px{lanesTop - 50} << "\">idle</text>\n";
+  text(os, "side", sideLeft(), lanesTop - 50, "idle") << '\n';
   for (unsigned rank = 0; rank != picture.shownRanks(); ++rank) {
     int64_t top = laneTop(rank);
     os << "<g transform=\"translate(0," << Px{top} << ")\">\n";
-    os << "<text class=\"rank\" x=\"" << Px{leftMargin - 80}
-       << "\" y=\"15\">rank " << rank << "</text>\n";
+    text(os, "rank", leftMargin - 80, 150, "rank " + Twine(rank)) << '\n';
     if (run.makespan() != 0)
       if (auto busy = Rational::make(run.ranks()[rank].work, run.makespan()))
         if (auto idle = Rational::sub(Rational(1), *busy))
-          os << "<text class=\"side\" x=\"" << Px{leftMargin + plotWidth + 80}
-             << "\" y=\"" << (hasHeat ? 10 : 15) << "\">" << percentText(*idle)
-             << "</text>\n";
+          text(os, "side", sideLeft(), hasHeat ? 100 : 150, percentText(*idle))
+              << '\n';
     os << "<rect class=\"lane\" x=\"" << Px{leftMargin} << "\" width=\""
        << Px{plotWidth} << "\" height=\"" << Px{laneHeight} << "\"/>\n";
     writeLane(rank);
@@ -150,9 +147,9 @@ void SvgWriter::writeLane(unsigned rank) {
          << "\" x=\"" << Px{left} << "\" width=\"" << Px{boxed}
          << "\" height=\"22\"/>\n";
     if (labels.shows(typeOf(group, step)))
-      aboveOs << "<text class=\"num t" << unsigned(step.kind()) << "\" x=\""
-              << Px{(left + right) / 2} << "\" y=\"14.5\">" << number(step)
-              << "</text>\n";
+      text(aboveOs, "num t" + std::to_string(unsigned(step.kind())),
+           (left + right) / 2, 145, number(step))
+          << '\n';
     if (group.end - group.begin > 1 && i + 1 == group.end)
       // The frame is drawn around the boxes, so that it is visible next to dark
       // ones.
@@ -246,13 +243,10 @@ void SvgWriter::writeHeat(unsigned rank) {
     if (!paths[level].empty())
       os << "<path class=\"heat h" << level << "\" d=\"" << paths[level]
          << "\"/>\n";
-  os << "<text class=\"side\" x=\"" << Px{leftMargin + plotWidth + 80}
-     << "\" y=\"" << Px{heatTop() + heatHeight} << "\">"
-     << roundedText(picture.memory().size(facts.peak(rank))) << "</text>\n";
+  text(os, "side", sideLeft(), heatTop() + heatHeight, peakText(rank)) << '\n';
 }
 
 void SvgWriter::writeMemory() {
-  const MemoryModel &memory = picture.memory();
   // A limit far above all peaks would flatten the curves.
   auto limitOf = [&](unsigned rank) {
     int64_t limit = facts.limit(rank);
@@ -264,26 +258,23 @@ void SvgWriter::writeMemory() {
     highest = std::max(highest, limitOf(rank));
     anyLimit |= limitOf(rank) != 0;
   }
-  os << "<text class=\"sub\" x=\"" << Px{leftMargin} << "\" y=\""
-     << Px{memoryTop - 70} << "\">Memory in time, with the peak"
-     << (anyLimit ? " and the limit" : "") << "</text>\n";
+  text(os, "sub", leftMargin, memoryTop - 70,
+       Twine("Memory in time, with the peak") +
+           (anyLimit ? " and the limit" : ""))
+      << '\n';
   for (unsigned rank = 0; rank != picture.shownRanks(); ++rank) {
     int64_t base = memoryTop + rank * memoryPitch + memoryHeight;
     auto y = [&](int64_t level) {
       return Px{base - int64_t(__int128(std::max<int64_t>(level, 0)) *
                                memoryHeight / highest)};
     };
-    os << "<text class=\"rank\" x=\"" << Px{leftMargin - 80} << "\" y=\""
-       << Px{base - 50} << "\">rank " << rank
-       << "</text><path class=\"mem\" d=\"M" << Px{leftMargin} << ' '
-       << Px{base};
+    text(os, "rank", leftMargin - 80, base - 50, "rank " + Twine(rank))
+        << "<path class=\"mem\" d=\"M" << Px{leftMargin} << ' ' << Px{base};
     picture.forEachLevel(rank, [&](int64_t time, int64_t level) {
       os << 'H' << Px{x(time)} << 'V' << y(level);
     });
-    os << 'H' << Px{leftMargin + plotWidth} << 'V' << Px{base}
-       << "Z\"/><text class=\"side\" x=\"" << Px{leftMargin + plotWidth + 80}
-       << "\" y=\"" << Px{base - 50} << "\">"
-       << roundedText(memory.size(facts.peak(rank))) << "</text>\n";
+    os << 'H' << Px{leftMargin + plotWidth} << 'V' << Px{base} << "Z\"/>";
+    text(os, "side", sideLeft(), base - 50, peakText(rank)) << '\n';
     if (int64_t limit = limitOf(rank))
       os << "<path class=\"limit\" d=\"M" << Px{leftMargin} << ' ' << y(limit)
          << 'H' << Px{leftMargin + plotWidth} << "\"/>\n";

@@ -59,10 +59,8 @@ void SvgLayout::survey() {
       for (size_t i = group.begin; i != group.end; ++i) {
         Step step = list[i];
         if (isP2P(step.kind())) {
-          const DataFlow::Port *port =
-              isSend(step.kind()) ? picture.flow().transfer(step) : nullptr;
-          if (port && port->rank < picture.shownRanks())
-            arrows.push_back({rank, port->rank, group.start, group.finish,
+          if (std::optional<unsigned> peer = picture.receiver(step))
+            arrows.push_back({rank, *peer, group.start, group.finish,
                               step.kind() == StepKind::SendB});
           continue;
         }
@@ -151,9 +149,8 @@ static void wrap(std::vector<std::string> &lines, size_t most) {
 void SvgLayout::chooseWidth(int64_t maxWidth) {
   if (memoryView != MemoryView::None)
     for (unsigned rank = 0; rank != picture.shownRanks(); ++rank) {
-      std::string peak = roundedText(picture.memory().size(facts.peak(rank)));
-      rightMargin = std::max(rightMargin,
-                             80 + sideLetterWidth * int64_t(peak.size()) + 20);
+      int64_t size = peakText(rank).size();
+      rightMargin = std::max(rightMargin, 80 + sideLetterWidth * size + 20);
     }
   // The number of a step of average duration must fit, and the number of a step
   // of the shortest kind too, unless it is very short.

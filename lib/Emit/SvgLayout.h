@@ -69,6 +69,8 @@ public:
     ticks = std::clamp(ticks, picture.from(), picture.to()) - picture.from();
     return leftMargin + int64_t(__int128(ticks) * plotWidth / shown);
   }
+  /// The left end of the column with idle time and peaks.
+  int64_t sideLeft() const { return leftMargin + plotWidth + 80; }
   int64_t laneTop(unsigned rank) const { return lanesTop + rank * lanePitch; }
   /// The height of a lane including that for FSDP actions.
   int64_t laneDepth() const {
@@ -80,6 +82,9 @@ public:
   }
   int64_t lanesBottom() const {
     return laneTop(picture.shownRanks()) - laneGap;
+  }
+  std::string peakText(unsigned rank) const {
+    return roundedText(picture.memory().size(facts.peak(rank)));
   }
   /// The text on the box of a step: the micro-batch and the chunk.
   std::string number(Step step) const {
@@ -160,6 +165,17 @@ public:
   void write();
 
 private:
+  /// Writes text at a position, as a class of the style unless that is empty.
+  template <class Content>
+  static llvm::raw_ostream &text(llvm::raw_ostream &os,
+                                 llvm::StringRef textClass, int64_t x,
+                                 int64_t y, const Content &content) {
+    os << "<text";
+    if (!textClass.empty())
+      os << " class=\"" << textClass << '"';
+    return os << " x=\"" << Px{x} << "\" y=\"" << Px{y} << "\">" << content
+              << "</text>";
+  }
   void writeHead();
   void writeStyle();
   void writeColors(Scheme scheme);
