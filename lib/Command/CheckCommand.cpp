@@ -118,11 +118,11 @@ void Check::printText(raw_ostream &os) const {
     if (costs.size() > 1)
       os << " under " << countText(costs.size(), "cost setting");
     os << ", " << countText(result.clauses.size(), "clause") << ", ";
-    if (uint64_t failures = result.failures())
-      os << failures << " of " << countText(result.figures(), "figure")
+    if (uint64_t failures = result.failures)
+      os << failures << " of " << countText(result.figures, "figure")
          << " failed";
-    else if (result.figures())
-      os << countText(result.figures(), "figure") << " hold";
+    else if (result.figures)
+      os << countText(result.figures, "figure") << " hold";
     else
       os << "nothing checked";
     if (result.broken)

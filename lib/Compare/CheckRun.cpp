@@ -15,20 +15,6 @@ using namespace llvm;
 
 namespace pipec {
 
-uint64_t CheckResult::figures() const {
-  uint64_t figures = 0;
-  for (const ClauseResult &clause : clauses)
-    figures += clause.figures;
-  return figures;
-}
-
-uint64_t CheckResult::failures() const {
-  uint64_t failures = 0;
-  for (const ClauseResult &clause : clauses)
-    failures += clause.failures;
-  return failures;
-}
-
 //===----------------------------------------------------------------------===//
 // Sizes
 //===----------------------------------------------------------------------===//
@@ -68,8 +54,10 @@ LogicalResult CheckRun::check(const Schedule &schedule) {
   for (const CheckedFigure &figure : *figures) {
     ClauseResult &clause = clauseOf(figure.expectation);
     ++clause.figures;
+    ++result.figures;
     if (figure.holds)
       continue;
+    ++result.failures;
     if (clause.failures++ < ClauseResult::maxShown)
       clause.shown.push_back({figure, schedule.params,
                               costText(schedule.costs, schedule.costUse())});
@@ -167,11 +155,11 @@ CheckResult CheckRun::finish() {
       if (clause.figures > 1)
         error.note(DiagLoc(), diag::NoteExpectMore, clause.failures,
                    clause.figures);
-    } else if (!clause.figures && result.figures()) {
+    } else if (!clause.figures && result.figures) {
       (void)diags.report(clause.source, diag::ExpectUnchecked, runs);
     }
   }
-  if (!result.figures() && !result.broken) {
+  if (!result.figures && !result.broken) {
     std::string why = result.clauses.empty() ? "it has no `expect` clause"
                       : result.checked
                           ? "the conditions of its `expect` clauses hold at "

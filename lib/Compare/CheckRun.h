@@ -50,10 +50,11 @@ struct CheckResult {
   uint64_t broken = 0;
   std::vector<RefusedSize> refused;
   std::vector<ClauseResult> clauses;
+  /// The sums over the clauses.
+  uint64_t figures = 0;
+  uint64_t failures = 0;
 
-  uint64_t figures() const;
-  uint64_t failures() const;
-  bool good() const { return figures() && !failures() && !broken; }
+  bool good() const { return figures && !failures && !broken; }
 };
 
 /// Checks schedules at points and collects the results. `finish` reports a

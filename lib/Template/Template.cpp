@@ -183,14 +183,10 @@ void TemplateParser::addText(StringRef rest) {
 
 LogicalResult TemplateParser::parseTag(StringRef tag, char sort,
                                        StringRef inside) {
-  switch (sort) {
-  case '!':
+  if (sort == '!')
     return success();
-  case '=':
+  if (sort == '=')
     return setDelimiters(tag, inside);
-  default:
-    break;
-  }
   if (inside.empty())
     return diags.report(rangeOf(tag), diag::TemplateTagEmpty);
   switch (sort) {
