@@ -8,6 +8,7 @@
 #include "Driver/Input.h"
 #include "Support/Decimal.h"
 #include "Support/Diagnostics/CommandDiags.h"
+#include "Support/Json.h"
 #include "Support/TerminalText.h"
 #include "Support/Words.h"
 #include "Verify/Verifier.h"
@@ -147,10 +148,7 @@ static void printClause(json::OStream &json, const ClauseResult &clause,
       for (const FailedFigure &failed : clause.shown)
         json.object([&] {
           const Expectation &expectation = failed.figure.expectation;
-          if (expectation.rank)
-            json.attribute("rank", *expectation.rank);
-          else
-            json.attribute("rank", nullptr);
+          json.attribute("rank", valueOrNull(expectation.rank));
           json.attribute("relation", relationName(expectation.relation));
           writeExact(json, "expected", expectation.value);
           writeExact(json, "measured", failed.figure.measured);
@@ -258,9 +256,7 @@ LogicalResult Check::checkCertificate() {
         writeExact(json, "makespan", makespan);
         writeExact(json, "bound", bound);
         json.attribute("backward", form);
-        json.attribute("layout", certificate->layout.empty()
-                                     ? json::Value(nullptr)
-                                     : json::fixUTF8(certificate->layout));
+        json.attribute("layout", textOrNull(certificate->layout));
         json.attributeArray("left_out", [&] {
           for (StringRef cost : leftOut(*schedule))
             json.value(cost);

@@ -7,6 +7,7 @@
 #include "Driver/Io.h"
 #include "Parse/Parser.h"
 #include "Support/Diagnostics/CommandDiags.h"
+#include "Support/Json.h"
 #include "Support/TerminalText.h"
 #include "Support/Words.h"
 
@@ -188,15 +189,11 @@ static void describe(const ast::ScheduleDecl &schedule, json::OStream &json) {
     for (const ast::ParamDecl &param : schedule.params)
       json.object([&] {
         json.attribute("name", param.name.text);
-        if (param.label.text.empty())
-          json.attribute("role", nullptr);
-        else
-          json.attribute("role", param.label.text);
-        if (param.defaultValue)
-          json.attribute("default",
-                         json::fixUTF8(textOf(param.defaultValue->range)));
-        else
-          json.attribute("default", nullptr);
+        json.attribute("role", textOrNull(param.label.text));
+        json.attribute("default",
+                       textOrNull(param.defaultValue
+                                      ? textOf(param.defaultValue->range)
+                                      : ""));
       });
   });
   list("constraints", constraintTexts(schedule));

@@ -4,6 +4,7 @@
 #include "Cost/SettingsText.h"
 
 #include "Support/Decimal.h"
+#include "Support/Json.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -142,14 +143,9 @@ std::string costTitle(const ModelSettings &settings) {
 void writeCostBasis(const ModelSettings &settings, const AssumedCosts &assumed,
                     json::OStream &json) {
   json.attribute("per", settings.costParts ? "part" : "stage");
-  if (settings.costParts)
-    json.attribute("parts", settings.costParts);
-  else
-    json.attribute("parts", nullptr);
-  if (settings.layers.empty())
-    json.attribute("layout", nullptr);
-  else
-    json.attribute("layout", layoutText(settings.layers));
+  json.attribute("parts", settings.costParts ? json::Value(settings.costParts)
+                                             : json::Value(nullptr));
+  json.attribute("layout", textOrNull(layoutText(settings.layers)));
   assumed.write(json);
   writeRounding(settings.rounding, json);
 }

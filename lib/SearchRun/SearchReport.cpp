@@ -215,10 +215,7 @@ void SearchReport::printLayouts(json::OStream &json) const {
     json.attribute("searched", layouts->searched);
     json.attribute("bounded", layouts->bounded);
     json.attribute("even", layouts->even);
-    if (layouts->evenMakespan)
-      writeExact(json, "even_makespan", *layouts->evenMakespan);
-    else
-      json.attribute("even_makespan", nullptr);
+    writeExact(json, "even_makespan", layouts->evenMakespan);
   });
 }
 
@@ -268,8 +265,8 @@ void SearchReport::printPlacements(raw_ostream &os) const {
     os << '\n';
   }
   if (someHaveMore)
-    os << "  " << most + 1 << " or more chunks: a search supports at most " << most
-       << " chunks per rank\n";
+    os << "  " << most + 1 << " or more chunks: a search supports at most "
+       << most << " chunks per rank\n";
 }
 
 void SearchReport::printTrial(json::OStream &json,

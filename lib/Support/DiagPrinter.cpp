@@ -3,6 +3,7 @@
 
 #include "Support/DiagPrinter.h"
 
+#include "Support/Json.h"
 #include "Support/TerminalText.h"
 
 using namespace llvm;
@@ -165,8 +166,7 @@ void writeDiagnostic(json::OStream &json, const Diagnostic &diagnostic,
       raw_string_ostream excerptOs(excerpt);
       printExcerpt(excerptOs, diagnostic, files);
     }
-    json.attribute("excerpt", excerpt.empty() ? json::Value(nullptr)
-                                              : json::Value(text(excerpt)));
+    json.attribute("excerpt", textOrNull(excerpt));
     json.attributeArray("fixes", [&] {
       for (const FixIt &edit : diagnostic.fixIts)
         json.object([&] {
@@ -179,8 +179,7 @@ void writeDiagnostic(json::OStream &json, const Diagnostic &diagnostic,
       for (const Diagnostic &note : diagnostic.notes)
         writeDiagnostic(json, note, files, csvCells);
     });
-    json.attribute("flag",
-                   info.flag.empty() ? json::Value(nullptr) : info.flag);
+    json.attribute("flag", textOrNull(info.flag));
     if (diagnostic.ranks.empty())
       json.attribute("ranks", nullptr);
     else
