@@ -80,13 +80,9 @@ static std::vector<std::string> figureCells(const Candidate &candidate) {
 void Comparison::sort(StringRef key) {
   using Outcome = Candidate::Outcome;
   sortKey = key.str();
-  simulated = any_of(candidates, [](const Candidate &candidate) {
-    return candidate.figures.has_value();
-  });
-  anyFits = any_of(candidates, [](const Candidate &candidate) {
-    return candidate.outcome == Outcome::Fits;
-  });
   for (const Candidate &candidate : candidates) {
+    simulated |= candidate.figures.has_value();
+    anyFits |= candidate.outcome == Outcome::Fits;
     kinds |= candidate.kinds;
     assumed.add(candidate.assumed);
     if (!rounding.any())

@@ -58,12 +58,9 @@ static constexpr StringLiteral otherWords = "pipec std";
 static bool isTaken(StringRef name) {
   if (none_of(name, isLower) || name.ends_with("_t") || name.starts_with("_"))
     return true;
-  return any_of(ArrayRef({keywords, libraryWords, otherWords}),
-                [&](StringRef words) {
-                  SmallVector<StringRef> each;
-                  words.split(each, ' ');
-                  return is_contained(each, name);
-                });
+  return any_of(
+      ArrayRef({keywords, libraryWords, otherWords}),
+      [&](StringRef words) { return is_contained(split(words, ' '), name); });
 }
 
 /// `name` with other characters than letters, digits and `_` replaced by `_`.

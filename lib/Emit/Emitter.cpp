@@ -8,6 +8,7 @@
 #include "StepText/StepPrinter.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"
 
 using namespace llvm;
@@ -70,9 +71,7 @@ const EmitterInfo *findEmitter(StringRef name) {
 }
 
 bool EmitterInfo::hasExtension(StringRef extension) const {
-  SmallVector<StringRef, 4> known;
-  extensions.split(known, ' ', -1, /*KeepEmpty=*/false);
-  return is_contained(known, extension);
+  return !extension.empty() && is_contained(split(extensions, ' '), extension);
 }
 
 LogicalResult emitSteps(const Schedule &schedule, const EmitOptions &,

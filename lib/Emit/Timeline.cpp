@@ -37,8 +37,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Emit/Timeline.h"
-
+#include "Emit/Picture.h"
 #include "Simulation/Slots.h"
 #include "Support/Diagnostics/EmitDiags.h"
 #include "Support/TerminalText.h"
