@@ -213,17 +213,10 @@ DataNode DataModel::item(const DataNode &list, uint32_t index) const {
   if (DataType(list.type) != DataType::Node)
     return node;
   node.b = list.b + index;
-  switch (families().bodies[node.a].nodes[node.b].sort) {
-  case BodyNode::Loop:
-    node.type = uint16_t(DataType::Loop);
-    break;
-  case BodyNode::Group:
-    node.type = uint16_t(DataType::Group);
-    break;
-  case BodyNode::Step:
-    node.type = uint16_t(DataType::Step);
-    break;
-  }
+  // By BodyNode::Sort.
+  constexpr DataType types[] = {DataType::Loop, DataType::Group,
+                                DataType::Step};
+  node.type = uint16_t(types[families().bodies[node.a].nodes[node.b].sort]);
   return node;
 }
 

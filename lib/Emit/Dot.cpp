@@ -33,27 +33,11 @@ using namespace llvm;
 
 namespace pipec {
 
-static StringRef reasonLabel(WaitReason reason) {
-  switch (reason) {
-  case WaitReason::Input:
-    return "input";
-  case WaitReason::Later:
-    return "input, after it";
-  case WaitReason::Queue:
-    return "queue";
-  case WaitReason::Reach:
-    return "precedes the other side";
-  case WaitReason::Start:
-    return "other side";
-  case WaitReason::Batch:
-    return "batch";
-  case WaitReason::Send:
-    return "send";
-  case WaitReason::Post:
-    return "receive not posted";
-  }
-  llvm_unreachable("every reason has a label");
-}
+/// The labels of arrows, by WaitReason.
+static constexpr StringLiteral reasonLabels[] = {
+    "input",      "input, after it", "queue", "precedes the other side",
+    "other side", "batch",           "send",  "receive not posted"};
+static_assert(std::size(reasonLabels) == unsigned(WaitReason::Post) + 1);
 
 /// Writes `text` for use between the quotes of a label, on one line and with
 /// terminal control characters replaced.
@@ -91,7 +75,7 @@ static void writeGraph(const Waiting &waiting, raw_ostream &os) {
   for (const WaitEdge &edge : edges)
     if (edge.target != StepNumbers::none)
       os << "  n" << edge.step << " -> n" << edge.target << " [label=\""
-         << reasonLabel(edge.reason) << "\"];\n";
+         << reasonLabels[unsigned(edge.reason)] << "\"];\n";
 }
 
 LogicalResult emitDot(const Schedule &schedule, const EmitOptions &,

@@ -47,19 +47,8 @@ std::string familyName(ArrayRef<unsigned> ranks) {
              : "ranksLike" + first;
 }
 
-StringRef columnWord(NumberRole role) {
-  switch (role) {
-  case NumberRole::Stage:
-    return "stage";
-  case NumberRole::Microbatch:
-    return "first";
-  case NumberRole::Other:
-    return "other";
-  case NumberRole::Rounds:
-    return "rounds";
-  }
-  llvm_unreachable("every role has a word");
-}
+/// The names of columns, by NumberRole.
+constexpr StringLiteral columnWords[] = {"stage", "first", "other", "rounds"};
 
 void findColumns(RankFamily &family, ArrayRef<LoopTree> trees) {
   std::vector<std::vector<int64_t>> perRank;
@@ -76,7 +65,7 @@ void findColumns(RankFamily &family, ArrayRef<LoopTree> trees) {
     perRank.push_back(std::move(numbers));
   }
   std::map<std::vector<int64_t>, int> known;
-  unsigned used[4] = {};
+  unsigned used[std::size(columnWords)] = {};
   for (size_t i = 0; i != roles.size(); ++i) {
     std::vector<int64_t> column;
     for (const std::vector<int64_t> &numbers : perRank)
@@ -89,8 +78,9 @@ void findColumns(RankFamily &family, ArrayRef<LoopTree> trees) {
     family.numbers.push_back({column.front(), it->second});
     if (!isNew)
       continue;
-    unsigned number = ++used[unsigned(roles[i])];
-    family.columnNames.push_back(columnWord(roles[i]).str() +
+    auto role = unsigned(roles[i]);
+    unsigned number = ++used[role];
+    family.columnNames.push_back(columnWords[role].str() +
                                  (number == 1 ? "" : std::to_string(number)));
     family.columns.push_back(std::move(column));
   }

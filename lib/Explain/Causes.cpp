@@ -37,15 +37,6 @@ Causes::Causes(const Schedule &schedule, const Simulation &simulation)
     theTransfers.emplace(schedule, run);
 }
 
-/// A link for a step with only these figures set.
-static PathStep linkFor(uint32_t step, int64_t start, int64_t end) {
-  PathStep link;
-  link.step = step;
-  link.start = start;
-  link.end = end;
-  return link;
-}
-
 //===----------------------------------------------------------------------===//
 // Predecessors of a step in its list
 //===----------------------------------------------------------------------===//
@@ -165,7 +156,9 @@ PathStep Causes::link(uint32_t step) const {
 /// it and has ended its earlier collectives.
 PathStep Causes::linkOfTied(StepRef at) const {
   int64_t start = run.start(at.rank, at.index);
-  PathStep link = linkFor(numbers.of(at), start, run.end(at.rank, at.index));
+  PathStep link{.step = numbers.of(at),
+                .start = start,
+                .end = run.end(at.rank, at.index)};
   unsigned group = theSchedule.ranks[at.rank][at.index].stage();
   for (StepRef member : meetings.steps(group))
     if (uint32_t before = computeBefore(member); endsAt(before, start))
@@ -185,7 +178,9 @@ PathStep Causes::linkOfTied(StepRef at) const {
 /// or a step without a duration.
 PathStep Causes::linkOfOther(StepRef at) const {
   int64_t start = run.start(at.rank, at.index);
-  PathStep link = linkFor(numbers.of(at), start, run.end(at.rank, at.index));
+  PathStep link{.step = numbers.of(at),
+                .start = start,
+                .end = run.end(at.rank, at.index)};
   link.before = computeBefore(at);
   if (link.before != none)
     link.reason = Reason::Post;
@@ -204,7 +199,8 @@ PathStep Causes::linkOfCompute(StepRef at) const {
   at.index = groupBegin(list, at.index);
   size_t begin = at.index, end = Schedule::groupEnd(list, begin);
   int64_t start = run.start(at.rank, begin);
-  PathStep link = linkFor(numbers.of(at), start, run.end(at.rank, begin));
+  PathStep link{
+      .step = numbers.of(at), .start = start, .end = run.end(at.rank, begin)};
   if (uint32_t before = computeBefore(at); endsAt(before, start))
     return link.because(Reason::Order, before);
   if (findWait(link, at)) {
@@ -273,11 +269,11 @@ PathStep Causes::linkOfTransfer(uint32_t step) const {
     size_t i = groupBegin(theSchedule.ranks[at.rank], at.index);
     while (theTransfers->end(numbers.of(at.rank, i)) != end)
       ++i;
-    return linkFor(step, end, end)
-        .because(Reason::Batch, numbers.of(at.rank, i));
+    return PathStep{.step = step, .start = end, .end = end}.because(
+        Reason::Batch, numbers.of(at.rank, i));
   }
   int64_t own = run.start(step);
-  PathStep link = linkFor(step, own, end);
+  PathStep link{.step = step, .start = own, .end = end};
   uint32_t other = theTransfers->other(step);
   bool late = run.model() == WaitModel::Buffered
                   ? end != own
@@ -292,8 +288,9 @@ PathStep Causes::linkOfTransfer(uint32_t step) const {
 
 /// The link of a transfer until its edge is free for the next one.
 PathStep Causes::linkOnEdge(uint32_t send) const {
-  PathStep link =
-      linkFor(send, theTransfers->edgeStart(send), theTransfers->edgeEnd(send));
+  PathStep link{.step = send,
+                .start = theTransfers->edgeStart(send),
+                .end = theTransfers->edgeEnd(send)};
   if (link.start != run.start(send))
     return link.because(Reason::Peer, theTransfers->other(send));
   findStart(link);
@@ -337,7 +334,7 @@ std::optional<PathStep> Causes::linkBefore(const PathStep &last) const {
     return link(last.before);
   // It waited for the start of that step, not its end.
   int64_t start = run.start(last.before);
-  PathStep other = linkFor(last.before, start, start);
+  PathStep other{.step = last.before, .start = start, .end = start};
   findStart(other);
   return other;
 }
