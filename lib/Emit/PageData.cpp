@@ -199,9 +199,7 @@ void PageData::writeLane(unsigned rank) {
   std::vector<int64_t> stages, chunks, microbatches, gaps, durations, wholes;
   std::vector<int64_t> phases, from;
   int64_t last = picture.from();
-  picture.forEachGroup(rank, [&](const Picture::Group &group) {
-    if (!isCompute(list[group.begin].kind()))
-      return;
+  picture.forEachCompute(rank, [&](const Picture::Group &group) {
     gaps.push_back(group.start - std::exchange(last, group.finish));
     bool single = group.end - group.begin == 1;
     if (!single)
@@ -292,10 +290,9 @@ void PageData::numberSteps() {
   columnOf.assign(numbers.size(), notShown);
   for (unsigned rank = 0; rank != picture.shownRanks(); ++rank) {
     uint32_t next = 0;
-    picture.forEachGroup(rank, [&](const Picture::Group &group) {
+    picture.forEachCompute(rank, [&](const Picture::Group &group) {
       for (size_t i = group.begin; i != group.end; ++i)
-        if (isCompute(schedule.ranks[rank][i].kind()))
-          columnOf[numbers.of(rank, i)] = next++;
+        columnOf[numbers.of(rank, i)] = next++;
     });
   }
 }
@@ -318,9 +315,7 @@ void PageData::writeGaps(unsigned rank, JsonObject &lane) {
   std::string parts;
   raw_string_ostream partsOs(parts);
   int64_t free = picture.from();
-  picture.forEachGroup(rank, [&](const Picture::Group &group) {
-    if (!isCompute(schedule.ranks[rank][group.begin].kind()))
-      return;
+  picture.forEachCompute(rank, [&](const Picture::Group &group) {
     int64_t since = std::exchange(free, group.finish);
     if (group.start <= since)
       return;

@@ -147,6 +147,14 @@ public:
     }
   }
 
+  /// The same for compute steps and overlaps alone.
+  template <class Visit> void forEachCompute(unsigned rank, Visit visit) const {
+    forEachGroup(rank, [&](const Group &group) {
+      if (isCompute(theSchedule->ranks[rank][group.begin].kind()))
+        visit(group);
+    });
+  }
+
   /// Calls `visit(step, time)` for the waits of a rank in the window, in the
   /// order of its list, with the time at which each ends.
   template <class Visit> void forEachWait(unsigned rank, Visit visit) const {

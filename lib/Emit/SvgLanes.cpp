@@ -4,9 +4,9 @@
 #include "Emit/SvgLayout.h"
 
 #include <array>
+#include <compare>
 #include <map>
 #include <optional>
-#include <tuple>
 
 using namespace llvm;
 
@@ -27,10 +27,7 @@ public:
     StepKind kind;
     unsigned chunk;
     bool inPair;
-    friend bool operator<(const Type &a, const Type &b) {
-      return std::tie(a.kind, a.chunk, a.inPair) <
-             std::tie(b.kind, b.chunk, b.inPair);
-    }
+    auto operator<=>(const Type &) const = default;
   };
 
   /// `room` is the width that the longest number needs.
@@ -99,10 +96,7 @@ void SvgWriter::writeLanes() {
 /// Calls `visit(group, index, left, right)` for the box of each compute step.
 template <class Visit>
 void SvgWriter::forEachBox(unsigned rank, Visit visit) const {
-  const StepList &list = schedule.ranks[rank];
-  picture.forEachGroup(rank, [&](const Picture::Group &group) {
-    if (!isCompute(list[group.begin].kind()))
-      return;
+  picture.forEachCompute(rank, [&](const Picture::Group &group) {
     int64_t left = x(group.start), right = x(group.finish);
     __int128 whole = 0, done = 0;
     for (size_t i = group.begin; i != group.end; ++i)

@@ -81,9 +81,9 @@ void SvgLayout::survey() {
 /// may be short.
 void SvgLayout::findPhases() {
   const StepList &list = schedule.ranks[0];
-  picture.forEachGroup(0, [&](const Picture::Group &group) {
+  picture.forEachCompute(0, [&](const Picture::Group &group) {
     Step step = list[group.begin];
-    if (!isCompute(step.kind()) || step.phase() >= schedule.phases.size())
+    if (step.phase() >= schedule.phases.size())
       return;
     int64_t finish = std::min(group.finish, picture.to());
     if (!phases.empty() && phases.back().phase == step.phase())

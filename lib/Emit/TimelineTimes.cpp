@@ -114,9 +114,7 @@ void TimePrinter::chooseScale() {
   auto forEachStep = [&](auto visit) {
     SmallString<64> name;
     for (unsigned rank = 0; rank != picture.shownRanks(); ++rank)
-      picture.forEachGroup(rank, [&](const Picture::Group &group) {
-        if (!isCompute(schedule.ranks[rank][group.begin].kind()))
-          return;
+      picture.forEachCompute(rank, [&](const Picture::Group &group) {
         name.clear();
         raw_svector_ostream nameOs(name);
         printName(group, nameOs);
@@ -182,9 +180,7 @@ void TimePrinter::drawRows() {
     for (int64_t at = 0; at < columns; at += scaledDown ? 1 : cell)
       row[at] = '.';
     const StepList &list = schedule.ranks[rank];
-    picture.forEachGroup(rank, [&](const Picture::Group &group) {
-      if (!isCompute(list[group.begin].kind()))
-        return;
+    picture.forEachCompute(rank, [&](const Picture::Group &group) {
       int64_t begin = column(group.start), end = column(group.finish);
       if (begin >= end)
         return;

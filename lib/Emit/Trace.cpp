@@ -222,10 +222,8 @@ void TraceWriter::writePhases(unsigned rank) {
     JsonObject(event.key("args"));
   };
   const StepList &list = schedule.ranks[rank];
-  picture.forEachGroup(rank, [&](const Picture::Group &group) {
+  picture.forEachCompute(rank, [&](const Picture::Group &group) {
     Step step = list[group.begin];
-    if (!isCompute(step.kind()))
-      return;
     if (step.phase() != phase) {
       flush();
       phase = step.phase();
@@ -322,10 +320,10 @@ void TraceWriter::countFlowEnds() {
     return;
   flowEnds.assign(picture.flow().size(), 0);
   for (unsigned rank = 0; rank != picture.shownRanks(); ++rank)
-    picture.forEachGroup(rank, [&](const Picture::Group &group) {
+    picture.forEachCompute(rank, [&](const Picture::Group &group) {
       for (size_t i = group.begin; i != group.end; ++i)
-        if (Step step = schedule.ranks[rank][i]; isCompute(step.kind()))
-          forEachFlow(step, [&](uint64_t id, bool) { ++flowEnds[id]; });
+        forEachFlow(schedule.ranks[rank][i],
+                    [&](uint64_t id, bool) { ++flowEnds[id]; });
     });
 }
 
