@@ -4,7 +4,6 @@
 #include "Calibrate/Calibration.h"
 #include "Command/CommandRun.h"
 #include "Driver/Input.h"
-#include "Driver/OutputName.h"
 #include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Words.h"
 
@@ -31,10 +30,8 @@ private:
 } // namespace
 
 LogicalResult CalibrateRun::checkOptions() {
-  FailureOr<Grid> read = Grid::read(args, Grid::Values::One, traces, diags);
-  if (failed(read))
+  if (failed(store(Grid::read(args, Grid::Values::One, traces, diags), sizes)))
     return failure();
-  sizes = std::move(*read);
   if (traces.empty())
     return reportMissingInput(diags);
   form = args.text(Opt::Format, "text");

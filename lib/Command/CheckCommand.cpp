@@ -51,36 +51,26 @@ private:
 //===----------------------------------------------------------------------===//
 
 LogicalResult Check::readOptions() {
-  if (failed(readLoweringButCosts(args, lowering, diags)))
-    return failure();
-  FailureOr<std::optional<LayerLayout>> layout =
-      readLayout(args, lowering.given.layout, diags);
-  if (failed(layout))
-    return failure();
-  lowering.given.layout = std::move(*layout);
-  FailureOr<Grid> sizes = Grid::read(args, Grid::Values::Many, inputs, diags);
-  if (failed(sizes))
+  if (failed(readLoweringButCosts(args, lowering, diags)) ||
+      failed(store(readLayout(args, lowering.given.layout, diags),
+                   lowering.given.layout)) ||
+      failed(store(Grid::read(args, Grid::Values::Many, inputs, diags), grid)))
     return failure();
   lowering.given.keepOwnSizes = true;
-  grid = std::move(*sizes);
   if (args.isOn(Opt::Library, false))
     append_range(inputs, search.libraryFiles());
   if (inputs.empty())
     return reportMissingInput(diags);
-  FailureOr<std::vector<CostSettings>> each = readCosts(args, diags);
-  if (failed(each))
+  if (failed(store(readCosts(args, diags), costs)))
     return failure();
-  costs = std::move(*each);
   if (costs.empty())
     costs.emplace_back();
   return success();
 }
 
 LogicalResult Check::openSources() {
-  for (const std::string &input : inputs)
-    if (failed(schedules.add(input, args.text(Opt::Schedule), search, args,
-                             diags)))
-      return failure();
+  if (failed(schedules.addAll(inputs, search, args, diags)))
+    return failure();
   std::vector<const ast::ScheduleDecl *> decls = schedules.decls();
   if (failed(
           checkInputOptions(args, !decls.empty(), schedules.hasSteps(), diags)))
@@ -214,9 +204,8 @@ static std::vector<StringRef> leftOut(const Schedule &schedule) {
 LogicalResult Check::checkCertificate() {
   for (Opt option : {Opt::Library, Opt::Grid})
     if (args.has(option))
-      return diags.report(DiagLoc(), diag::OptionWithoutEffect,
-                          args.written(option),
-                          "with --certificate, which is of one schedule");
+      return args.reportUseless(
+          option, "with --certificate, which is of one schedule", diags);
   FailureOr<InputRequest> request = InputRequest::read(args, search, diags);
   if (failed(request))
     return failure();

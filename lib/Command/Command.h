@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "Driver/Help.h"
+#include "Driver/Information.h"
 #include "Serve/Http.h"
 
 #include "llvm/ADT/ArrayRef.h"

@@ -3,7 +3,6 @@
 
 #include "Command/CommandRun.h"
 #include "Compare/Comparison.h"
-#include "Driver/Choices.h"
 #include "Driver/Input.h"
 #include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Diagnostics/ImportDiags.h"
@@ -95,9 +94,8 @@ LogicalResult Compare::readCosts() {
     return !one.layout || one.layout->isEven();
   });
   if (args.has(Opt::Chunks) && !anyEven)
-    return diags.report(DiagLoc(), diag::OptionWithoutEffect,
-                        args.written(Opt::Chunks),
-                        "on layouts, whose stages give the chunks");
+    return args.reportUseless(
+        Opt::Chunks, "on layouts, whose stages give the chunks", diags);
   return success();
 }
 
@@ -117,19 +115,13 @@ LogicalResult Compare::setParts(GivenSettings &given) {
 }
 
 LogicalResult Compare::readOptions() {
-  FailureOr<Grid> sizes = Grid::read(args, Grid::Values::Many, inputs, diags);
-  if (failed(sizes))
+  if (failed(
+          store(Grid::read(args, Grid::Values::Many, inputs, diags), grid)) ||
+      failed(store(grid.required(args, "ranks", maxRanks, diags),
+                   options.ranks)) ||
+      failed(store(grid.required(args, "microbatches", maxMicrobatches, diags),
+                   options.microbatches)))
     return failure();
-  grid = std::move(*sizes);
-  FailureOr<unsigned> ranks = grid.required(args, "ranks", maxRanks, diags);
-  if (failed(ranks))
-    return failure();
-  FailureOr<unsigned> microbatches =
-      grid.required(args, "microbatches", maxMicrobatches, diags);
-  if (failed(microbatches))
-    return failure();
-  options.ranks = *ranks;
-  options.microbatches = *microbatches;
   options.model = readModel(args);
   if (failed(readCosts()) || failed(readTargets()) || failed(checkSort()))
     return failure();
@@ -144,31 +136,19 @@ LogicalResult Compare::readOptions() {
 /// Reports a sort key that is the same in all rows.
 LogicalResult Compare::checkSort() {
   StringRef key = args.text(Opt::Sort);
-  auto report = [&](StringRef without) {
-    return diags.report(DiagLoc(), diag::OptionWithoutEffect,
-                        args.written(Opt::Sort), without);
-  };
   if (key == "bound" && !args.has(Opt::SearchRows))
-    return report("without --search");
+    return args.reportUseless(Opt::Sort, "without --search", diags);
   if (key == "target" && options.targets.empty())
-    return report("without --target");
+    return args.reportUseless(Opt::Sort, "without --target", diags);
   if (key == "layout" && options.given.size() == 1)
-    return report("without several layouts");
+    return args.reportUseless(Opt::Sort, "without several layouts", diags);
   return success();
 }
 
 /// The targets of --target.
 LogicalResult Compare::readTargets() {
-  if (!args.has(Opt::ShippedTargets))
-    return success();
-  std::vector<StringRef> names =
-      optionInfo(Opt::Target).choiceNames(args.syntax());
-  SmallVector<StringRef> words;
-  args.text(Opt::ShippedTargets).split(words, ',');
   std::set<StringRef> seen;
-  for (StringRef word : words) {
-    if (!is_contained(names, word))
-      return reportUnknownChoice(diags, "target", word, names);
+  for (StringRef word : args.items(Opt::ShippedTargets)) {
     if (!seen.insert(word).second)
       return diags.report(DiagLoc(), diag::ValueTwice, word, "--target");
     FailureOr<ShippedTarget> target = makeShippedTarget(word, diags);
@@ -190,9 +170,8 @@ LogicalResult Compare::openSources() {
     anyProgram |= isGiven && !schedules.decls().empty();
   }
   if (args.has(Opt::Schedule) && !anyProgram)
-    return diags.report(DiagLoc(), diag::OptionWithoutEffect,
-                        args.written(Opt::Schedule),
-                        "without an input that is a program");
+    return args.reportUseless(Opt::Schedule,
+                              "without an input that is a program", diags);
   std::vector<const ast::ScheduleDecl *> decls = schedules.decls();
   if (failed(
           checkInputOptions(args, !decls.empty(), schedules.hasSteps(), diags)))

@@ -8,9 +8,7 @@
 
 #include "AST/TreePrinter.h"
 #include "Command/CommandRun.h"
-#include "Command/DescribeCommand.h"
 #include "Driver/Input.h"
-#include "Driver/OutputName.h"
 #include "Driver/Program.h"
 #include "Emit/Emitter.h"
 #include "Format/Formatter.h"
@@ -83,8 +81,7 @@ LogicalResult Compile::checkGroups(optgroup::Set used, const Twine &output) {
         optgroup::Expectations | optgroup::General));
   if (!unused)
     return success();
-  return diags.report(DiagLoc(), diag::OptionWithoutEffect,
-                      args.written(*unused), ("with " + output).str());
+  return args.reportUseless(*unused, "with " + output, diags);
 }
 
 /// The output formats that an option affects.
@@ -107,15 +104,14 @@ LogicalResult Compile::checkUses() {
   };
   for (auto [option, use] : rows)
     if (args.has(option) && !emitter->hasUse(use))
-      return diags.report(
-          DiagLoc(), diag::OptionWithoutEffect, args.written(option),
-          ("on --emit=" + emitter->name + "; it is for " + usersOf(use)).str());
+      return args.reportUseless(
+          option, "on --emit=" + emitter->name + "; it is for " + usersOf(use),
+          diags);
   // Slots have no times.
   for (Opt option : {Opt::Model, Opt::Window})
     if (args.has(option) && args.text(Opt::Timeline) == "down")
-      return diags.report(DiagLoc(), diag::OptionWithoutEffect,
-                          args.written(option),
-                          "with " + args.written(Opt::Timeline));
+      return args.reportUseless(option, "with " + args.written(Opt::Timeline),
+                                diags);
   if (emitter->hasUse(EmitUse::Template) && !args.has(Opt::Template))
     return diags.report(DiagLoc(), diag::OptionNeeds, args.written(Opt::Emit),
                         "--template=FILE");
@@ -157,10 +153,9 @@ LogicalResult Compile::readTemplate() {
   if (!args.has(Opt::Template))
     return success();
   std::string path = emit.templateFile;
-  FailureOr<StringRef> text = openInput(path, diags, maxTemplateBytes);
-  if (failed(text))
+  if (failed(
+          store(openInput(path, diags, maxTemplateBytes), emit.templateText)))
     return failure();
-  emit.templateText = *text;
   emit.templatePartial = [this, path](StringRef name, DiagLoc loc) {
     SmallString<128> partial = sys::path::parent_path(path);
     sys::path::append(partial, name + ".mustache");
@@ -177,14 +172,10 @@ LogicalResult Compile::checkOptions() {
       return chooseForm(option == Opt::Describe ? form::Text | form::Json
                                                 : form::Text);
     }
-  FailureOr<const EmitterInfo *> chosen = chooseEmitter(args, diags);
-  if (failed(chosen))
-    return failure();
-  emitter = *chosen;
-  if (failed(checkUses()))
-    return failure();
-  if (emitter->hasUse(EmitUse::Format) &&
-      failed(chooseForm(form::Text | form::Json)))
+  if (failed(store(chooseEmitter(args, diags), emitter)) ||
+      failed(checkUses()) ||
+      (emitter->hasUse(EmitUse::Format) &&
+       failed(chooseForm(form::Text | form::Json))))
     return failure();
 #define PIPEC_EMIT_OPTION(Id, Name, Type, CxxType, Field, Default, Help)       \
   args.get(Opt::Id, emit.Field);
@@ -284,9 +275,8 @@ LogicalResult Compile::run() {
       return diags.report(DiagLoc(), diag::OptionWithoutEffect, size,
                           emitter ? ("with --emit=" + emitter->name).str()
                                   : "with --describe");
-    if (input->kind != InputKind::Program)
-      return reportUsageError(diags, "`" + Twine(shownPath(input->path)) +
-                                         "` is not a program");
+    if (failed(checkIsProgram(*input, diags)))
+      return failure();
     return showProgram(*input);
   }
 

@@ -11,7 +11,7 @@
 #include "AST/Decl.h"
 #include "Command/Command.h"
 #include "Driver/Arguments.h"
-#include "Driver/Library.h"
+#include "Driver/Program.h"
 #include "Support/DiagEngine.h"
 
 #include "llvm/ADT/ArrayRef.h"
@@ -47,32 +47,19 @@ private:
   void add(llvm::StringRef typed, const llvm::Twine &word,
            llvm::StringRef description);
   void addFiles(llvm::StringRef typed);
-  void addCommands(llvm::StringRef typed);
   void addSchedules(llvm::StringRef typed);
 
   void completeOption();
   void completeValue(const OptionInfo &info, llvm::StringRef typed);
   void completeWord(llvm::StringRef typed);
   void completePasses(llvm::StringRef typed);
-  void completeTargets(llvm::StringRef typed);
-  void completeLevels(llvm::StringRef typed);
   void completeWarning(llvm::StringRef typed);
   void completeGrades(llvm::StringRef typed);
-  void completeKind(llvm::StringRef typed);
   void completeCosts(llvm::StringRef typed);
   void completeParameter(llvm::StringRef typed);
-  void completeScheduleName(llvm::StringRef typed);
-  void completeGoal(llvm::StringRef typed) { add(typed, "memory", ""); }
 
   std::vector<const ast::ScheduleDecl *> inputSchedules();
   std::vector<llvm::StringRef> inputs() const;
-
-  /// The values that are neither choices nor files.
-  struct WordList {
-    Opt option;
-    void (Completer::*complete)(llvm::StringRef typed);
-  };
-  static const WordList wordLists[];
 
   /// The command, and the words between it and the cursor.
   const CommandInfo *command;

@@ -7,10 +7,9 @@
 
 #include "Command/Completer.h"
 
-#include "Command/DescribeCommand.h"
+#include "Command/CommandRun.h"
 #include "Cost/Figure.h"
-#include "Driver/Choices.h"
-#include "Driver/PassFlags.h"
+#include "Driver/Io.h"
 #include "Transforms/Passes.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -20,20 +19,6 @@
 using namespace llvm;
 
 namespace pipec {
-
-const Completer::WordList Completer::wordLists[] = {
-    {Opt::Passes, &Completer::completePasses},
-    {Opt::ShippedTargets, &Completer::completeTargets},
-    {Opt::Verify, &Completer::completeLevels},
-    {Opt::Warning, &Completer::completeWarning},
-    {Opt::Grade, &Completer::completeGrades},
-    {Opt::Explain, &Completer::completeKind},
-    {Opt::Cost, &Completer::completeCosts},
-    {Opt::Define, &Completer::completeParameter},
-    {Opt::Grid, &Completer::completeParameter},
-    {Opt::Schedule, &Completer::completeScheduleName},
-    {Opt::Minimize, &Completer::completeGoal},
-};
 
 /// The text after the last comma.
 static StringRef lastItem(StringRef list) {
@@ -76,16 +61,6 @@ void Completer::completePasses(StringRef typed) {
   }
 }
 
-void Completer::completeTargets(StringRef typed) {
-  for (const Choice &target : targetChoices())
-    add(lastItem(typed), target.name, target.summary);
-}
-
-void Completer::completeLevels(StringRef typed) {
-  for (StringRef level : VerifySettings::names())
-    add(lastItem(typed), level, "");
-}
-
 void Completer::completeWarning(StringRef typed) {
   StringRef name = typed;
   name.consume_front("no-");
@@ -110,11 +85,6 @@ void Completer::completeGrades(StringRef typed) {
   else
     for (StringRef warning : warningNames())
       add(item, warning + "=", warningText(warning));
-}
-
-void Completer::completeKind(StringRef typed) {
-  for (const DiagInfo &info : allDiagInfos())
-    add(typed, info.name, textOf(info));
 }
 
 void Completer::completeCosts(StringRef typed) {
@@ -152,20 +122,38 @@ void Completer::completeParameter(StringRef typed) {
         add(typed, optionInfo(role).name + "=", optionInfo(role).help);
 }
 
-void Completer::completeScheduleName(StringRef typed) {
-  for (const ast::ScheduleDecl *schedule : inputSchedules()) {
-    add(typed, schedule->name.text, "");
-    for (const ast::StringLit &alias : schedule->aliases())
-      add(typed, alias.value, "");
-  }
-}
-
 void Completer::completeValue(const OptionInfo &info, StringRef typed) {
   for (const Choice &choice : info.choices(args->syntax()))
-    add(typed, choice.name, choice.summary);
-  for (const WordList &list : wordLists)
-    if (list.option == info.id)
-      return (this->*list.complete)(typed);
+    add(info.type.hasCommas ? lastItem(typed) : typed, choice.name,
+        choice.summary);
+  switch (info.id) {
+  case Opt::Passes:
+    return completePasses(typed);
+  case Opt::Warning:
+    return completeWarning(typed);
+  case Opt::Grade:
+    return completeGrades(typed);
+  case Opt::Cost:
+    return completeCosts(typed);
+  case Opt::Define:
+  case Opt::Grid:
+    return completeParameter(typed);
+  case Opt::Minimize:
+    return add(typed, "memory", "");
+  case Opt::Explain:
+    for (const DiagInfo &kind : allDiagInfos())
+      add(typed, kind.name, textOf(kind));
+    return;
+  case Opt::Schedule:
+    for (const ast::ScheduleDecl *schedule : inputSchedules()) {
+      add(typed, schedule->name.text, "");
+      for (const ast::StringLit &alias : schedule->aliases())
+        add(typed, alias.value, "");
+    }
+    return;
+  default:
+    break;
+  }
   if (info.type.kind == ValueKind::Switch)
     for (StringRef value : {"true", "false"})
       add(typed, value, "");

@@ -61,10 +61,8 @@ LogicalResult Derive::readOptions() {
         diags, "derive takes a profile of costs per stage, not per "
                "part");
   lowering.given.keepOwnSizes = true;
-  FailureOr<Grid> sizes = Grid::read(args, Grid::Values::Many, inputs, diags);
-  if (failed(sizes))
+  if (failed(store(Grid::read(args, Grid::Values::Many, inputs, diags), grid)))
     return failure();
-  grid = std::move(*sizes);
   auto range = [](int64_t from, int64_t to) {
     std::vector<int64_t> values(to - from + 1);
     std::iota(values.begin(), values.end(), from);
@@ -80,10 +78,8 @@ LogicalResult Derive::readOptions() {
 }
 
 LogicalResult Derive::openSources() {
-  for (const std::string &input : inputs)
-    if (failed(schedules.add(input, args.text(Opt::Schedule), search, args,
-                             diags)))
-      return failure();
+  if (failed(schedules.addAll(inputs, search, args, diags)))
+    return failure();
   if (schedules.hasSteps())
     return reportUsageError(
         diags, "derive takes programs, since steps have one size only");

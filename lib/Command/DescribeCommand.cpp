@@ -1,10 +1,8 @@
 //===- DescribeCommand.cpp - Listings of the library ----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "Command/DescribeCommand.h"
-
 #include "AST/Decl.h"
-#include "Driver/Io.h"
+#include "Command/CommandRun.h"
 #include "Parse/Parser.h"
 #include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Json.h"

@@ -27,7 +27,6 @@ private:
   LogicalResult load();
   LogicalResult makeSchedules();
   LogicalResult measure(DiffSide &side);
-  void compare();
 
   Grid sizes;
   DiffResult result;
@@ -41,23 +40,18 @@ private:
 
 LogicalResult Diff::load() {
   std::vector<std::string> inputs;
-  FailureOr<Grid> read = Grid::read(args, Grid::Values::One, inputs, diags);
-  if (failed(read))
+  if (failed(store(Grid::read(args, Grid::Values::One, inputs, diags), sizes)))
     return failure();
-  sizes = std::move(*read);
   if (inputs.empty())
     return reportMissingInput(diags);
   for (auto [side, name] : zip_equal(result.sides, inputs)) {
-    auto source = ScheduleSource::find(name, search, args, diags);
-    if (failed(source))
+    if (failed(store(ScheduleSource::find(name, search, args, diags),
+                     side.source)))
       return failure();
-    side.source = std::move(*source);
-    if (!side.source->isProgram())
-      continue;
-    auto chosen = side.source->schedule(args.text(Opt::Schedule), diags);
-    if (failed(chosen))
+    if (side.source->isProgram() &&
+        failed(store(side.source->schedule(args.text(Opt::Schedule), diags),
+                     side.checked)))
       return failure();
-    side.checked = *chosen;
   }
   return success();
 }
@@ -76,20 +70,18 @@ LogicalResult Diff::makeSchedules() {
       failed(sizes.fit(decls, hasSteps, diags)))
     return failure();
   for (DiffSide &side : result.sides) {
-    FailureOr<Schedule> schedule = failure();
     if (&side != &result.sides[0]) {
       lowering.given.model = &result.sides[0].schedule;
       sizes.setSizesOf(result.sides[0].schedule);
     }
-    if (side.checked) {
+    if (side.checked)
       lowering.params = sizes.point(*side.checked->decl);
-      schedule = side.source->lower(*side.checked, lowering, diags);
-    } else {
-      schedule = side.source->read(sizes.wanted(args), lowering, diags);
-    }
-    if (failed(schedule))
+    if (failed(
+            store(side.checked
+                      ? side.source->lower(*side.checked, lowering, diags)
+                      : side.source->read(sizes.wanted(args), lowering, diags),
+                  side.schedule)))
       return failure();
-    side.schedule = std::move(*schedule);
   }
   return checkModelUsed(
       args, {&result.sides[0].schedule, &result.sides[1].schedule}, diags);
@@ -98,23 +90,8 @@ LogicalResult Diff::makeSchedules() {
 LogicalResult Diff::measure(DiffSide &side) {
   if (failed(verify(side.schedule, diags)))
     return failure();
-  FailureOr<Report> figures =
-      pipec::measure(side.schedule, readModel(args), diags);
-  if (failed(figures))
-    return failure();
-  side.figures = std::move(*figures);
-  return success();
-}
-
-void Diff::compare() {
-  auto computesOnly = [](const Schedule &schedule) {
-    return !schedule.hasP2P() && !schedule.hasFsdp();
-  };
-  const Schedule &first = result.sides[0].schedule,
-                 &second = result.sides[1].schedule;
-  if (computesOnly(first) != computesOnly(second))
-    result.which = CompareSteps::Compute;
-  result.divergences = findDivergence(first, second, result.which);
+  return store(pipec::measure(side.schedule, readModel(args), diags),
+               side.figures);
 }
 
 //===----------------------------------------------------------------------===//
@@ -128,7 +105,13 @@ LogicalResult Diff::run() {
   progress.phase("comparing");
   if (failed(measure(result.sides[0])) || failed(measure(result.sides[1])))
     return failure();
-  compare();
+  auto computesOnly = [](const DiffSide &side) {
+    return !side.schedule.hasP2P() && !side.schedule.hasFsdp();
+  };
+  if (computesOnly(result.sides[0]) != computesOnly(result.sides[1]))
+    result.which = CompareSteps::Compute;
+  result.divergences = findDivergence(result.sides[0].schedule,
+                                      result.sides[1].schedule, result.which);
   warnOfCosts({&result.sides[0].schedule, &result.sides[1].schedule}, diags);
   if (failed(write(
           [&](raw_ostream &os) {

@@ -5,7 +5,6 @@
 
 #include "Calibrate/Against.h"
 #include "Driver/Input.h"
-#include "Driver/OutputName.h"
 #include "Support/Diagnostics/CommandDiags.h"
 
 #include "llvm/Support/Path.h"
@@ -84,9 +83,8 @@ LogicalResult explainAgainst(const CommandRun &run) {
   // Costs that are not in milliseconds have nothing to do with the traces.
   if (!run.args.has(Opt::Cost) && !run.args.has(Opt::CostProfile)) {
     if (run.args.has(Opt::Parts))
-      return diags.report(DiagLoc(), diag::OptionWithoutEffect,
-                          run.args.written(Opt::Parts),
-                          "without --cost or --cost-profile");
+      return run.args.reportUseless(Opt::Parts,
+                                    "without --cost or --cost-profile", diags);
     schedule->costs = calibration.costs;
     schedule->costParts = 0;
     if (!calibration.memory.empty())

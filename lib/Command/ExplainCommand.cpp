@@ -3,7 +3,6 @@
 
 #include "Command/CommandRun.h"
 #include "Driver/Input.h"
-#include "Driver/OutputName.h"
 #include "Explain/Explainer.h"
 #include "IR/DataFlow.h"
 #include "Support/Diagnostics/CommandDiags.h"
@@ -11,7 +10,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
-#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Regex.h"
 
 using namespace llvm;
 
@@ -27,10 +26,9 @@ struct WantedStep {
   std::optional<unsigned> stage;
   unsigned microbatch = 0;
   /// The index of the stage on its rank.
-  std::optional<unsigned> chunk = std::nullopt;
+  std::optional<unsigned> chunk;
   /// The stage, or the rank, at the other end of a transfer.
-  std::optional<unsigned> otherStage = std::nullopt;
-  std::optional<unsigned> peer = std::nullopt;
+  std::optional<unsigned> otherStage, peer;
 };
 
 /// The question on the command line.
@@ -46,78 +44,60 @@ struct Question {
 // The command
 //===----------------------------------------------------------------------===//
 
-/// Parses a step in the short form of pictures and CSV: the kind, the
-/// micro-batch and, if the rank has several chunks, the letter of the chunk:
-/// `F3`, `F3b`, `WAIT_SEND_F3`; or preceded by the stage: `1F3`, `1UNSHARD`,
-/// `0>3SEND_F2`.
-static std::optional<WantedStep> parseShortStep(StringRef text) {
-  WantedStep step;
-  auto takeNumber = [&] {
-    StringRef digits = text.take_while([](char c) { return isDigit(c); });
-    text = text.drop_front(digits.size());
-    return digits;
-  };
-  if (StringRef digits = takeNumber(); !digits.empty()) {
-    unsigned stage = 0;
-    if (digits.getAsInteger(10, stage) || stage >= maxStages)
-      return std::nullopt;
-    step.stage = stage;
-    if (text.consume_front(">") || text.consume_front("<"))
-      if (takeNumber().getAsInteger(10, step.otherStage.emplace()))
-        return std::nullopt;
-  }
-  StringRef letters =
-      text.take_while([](char c) { return isAlpha(c) || c == '_'; });
-  text = text.drop_front(letters.size());
-  std::optional<StepKind> kind = parseStepKind(letters);
-  if (!kind)
-    kind = parseStepKind(letters.upper());
-  if (!kind || !hasStage(*kind))
-    return std::nullopt;
-  step.kind = *kind;
-  if (!hasMicrobatch(*kind))
-    return step.stage && text.empty() ? std::optional(step) : std::nullopt;
-  if (takeNumber().getAsInteger(10, step.microbatch) ||
-      step.microbatch >= maxMicrobatches)
-    return std::nullopt;
-  if (text.size() == 1 && isLower(text[0]) && !step.stage)
-    step.chunk = text[0] - 'a';
-  else if (!text.empty())
-    return std::nullopt;
-  return step;
-}
-
-/// Parses `F s1 m3`, `UNSHARD s2`, `REDUCE_TIED t0`, `SEND_F s0 m2 -> s3` or
-/// the short form; `std::nullopt` for other texts.
+/// Parses `F s1 m3`, `UNSHARD s2`, `REDUCE_TIED t0`, `SEND_F s0 m2 -> s3`, or
+/// the short form of pictures and CSV: the kind, the micro-batch and, if the
+/// rank has several chunks, the letter of the chunk: `F3`, `F3b`,
+/// `WAIT_SEND_F3`; or preceded by the stage: `1F3`, `1UNSHARD`, `0>3SEND_F2`.
+/// Returns `std::nullopt` for other texts.
 static std::optional<WantedStep> parseStep(StringRef text) {
+  static const Regex longForm("^([A-Z_]+) +([st])([0-9]+)( +m([0-9]+)"
+                              "( +(->|<-) +([rs])([0-9]+))?)?$"),
+      shortForm("^(([0-9]+)([<>]([0-9]+))?)?([A-Za-z_]+)(([0-9]+)([a-z]?))?$");
+  SmallVector<StringRef> part;
+  std::optional<StepKind> kind;
+  StringRef stage, microbatch, chunk, otherStage, peer;
   text = text.trim();
-  if (!text.contains(' '))
-    return parseShortStep(text);
-  SmallVector<StringRef, 4> words;
-  text.split(words, ' ', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
-  std::optional<unsigned> otherStage, peer;
-  if (words.size() == 5 && (words[3] == "->" || words[3] == "<-")) {
-    bool isStage = words[4].consume_front("s");
-    if (!isStage && !words[4].consume_front("r"))
+  if (longForm.match(text, &part)) {
+    kind = parseStepKind(part[1]);
+    if (!kind || part[2] != (isTied(*kind) ? "t" : "s"))
       return std::nullopt;
-    if (words[4].getAsInteger(10, (isStage ? otherStage : peer).emplace()))
+    stage = part[3];
+    microbatch = part[5];
+    (part[8] == "s" ? otherStage : peer) = part[9];
+  } else if (shortForm.match(text, &part)) {
+    kind = parseStepKind(part[5]);
+    if (!kind)
+      kind = parseStepKind(part[5].upper());
+    stage = part[2];
+    otherStage = part[4];
+    microbatch = part[7];
+    chunk = part[8];
+    bool namesStep = stage.empty() ? !microbatch.empty() : chunk.empty();
+    if (!kind || isTied(*kind) || !namesStep)
       return std::nullopt;
-    words.truncate(3);
   }
-  std::optional<StepKind> kind =
-      words.empty() ? std::nullopt : parseStepKind(words[0]);
   if (!kind || !(hasStage(*kind) || isTied(*kind)) ||
-      words.size() != (hasMicrobatch(*kind) ? 3u : 2u))
+      hasMicrobatch(*kind) == microbatch.empty())
     return std::nullopt;
-  unsigned stage = 0, microbatch = 0;
-  if (!words[1].consume_front(isTied(*kind) ? "t" : "s") ||
-      words[1].getAsInteger(10, stage) || stage >= maxStages)
+  WantedStep step;
+  step.kind = *kind;
+  bool fits = true;
+  auto read = [&](StringRef digits, std::optional<unsigned> &into,
+                  uint64_t end) {
+    if (!digits.empty())
+      fits &= !digits.getAsInteger(10, into.emplace()) && *into < end;
+  };
+  std::optional<unsigned> number;
+  read(stage, step.stage, maxStages);
+  read(microbatch, number, maxMicrobatches);
+  read(otherStage, step.otherStage, uint64_t(1) << 32);
+  read(peer, step.peer, uint64_t(1) << 32);
+  if (!fits)
     return std::nullopt;
-  if (hasMicrobatch(*kind) &&
-      (!words[2].consume_front("m") || words[2].getAsInteger(10, microbatch) ||
-       microbatch >= maxMicrobatches))
-    return std::nullopt;
-  return WantedStep{*kind, stage, microbatch, std::nullopt, otherStage, peer};
+  step.microbatch = number.value_or(0);
+  if (!chunk.empty())
+    step.chunk = chunk[0] - 'a';
+  return step;
 }
 
 static FailureOr<Question> readQuestion(const Arguments &args,

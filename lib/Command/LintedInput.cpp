@@ -11,40 +11,9 @@
 
 #include "llvm/ADT/STLExtras.h"
 
-#include <functional>
-#include <map>
-
 using namespace llvm;
 
 namespace pipec {
-
-namespace {
-
-/// Shows the first findings of each kind and counts the others.
-class FindingCap {
-public:
-  explicit FindingCap(DiagEngine::Handler show) : show(std::move(show)) {}
-
-  void operator()(const Diagnostic &finding) {
-    if (++counts[finding.id] <= shown)
-      show(finding);
-  }
-  /// Reports the number of findings that were not shown.
-  void finish() const {
-    for (auto [id, count] : counts)
-      if (count > shown)
-        show({diag::NoteMoreFindings, Severity::Note, SMRange(),
-              DiagEngine::format(diag::NoteMoreFindings, count - shown,
-                                 diagInfo(id).name)});
-  }
-
-private:
-  static constexpr size_t shown = 10;
-  DiagEngine::Handler show;
-  std::map<diag::Id, size_t> counts;
-};
-
-} // namespace
 
 LintedInput::LintedInput(const CommandRun &run, const InputRequest *request)
     : run(run), args(run.args), session(run.session), diags(run.diags),
@@ -187,14 +156,20 @@ void LintedInput::judge(const Schedule &schedule, const LintResult &result) {
 
 void LintedInput::printText(raw_ostream &os, const Schedule &schedule) {
   LintResult result;
-  FindingCap cap(session.printerTo(os));
-  showFindings(std::ref(cap), [&] {
-    result = find(schedule);
-    judge(schedule, result);
-  });
+  KindLimit limit(10, diag::NoteMoreFindings);
+  DiagPrinter show = session.printerTo(os);
+  showFindings(
+      [&](const Diagnostic &found) {
+        if (limit.admits(found))
+          show(found);
+      },
+      [&] {
+        result = find(schedule);
+        judge(schedule, result);
+      });
   if (session.isVerifying())
     return;
-  cap.finish();
+  limit.noteMore(show);
   if (std::string absent = absentText(); !absent.empty())
     os << "not judged: " << absent << ", "
        << countText(result.unjudgedTransfers, "transfer")

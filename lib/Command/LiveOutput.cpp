@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Command/CommandRun.h"
-#include "Command/DescribeCommand.h"
 #include "Compare/CheckRun.h"
 #include "Driver/Input.h"
 #include "Support/Diagnostics/AnalysisDiags.h"
@@ -32,11 +31,8 @@ static LogicalResult compile(const CommandRun &run, EmitOptions &emit,
   if (failed(passes) || failed(request))
     return failure();
   FailureOr<OpenedInput> input = request->open(run.search, diags);
-  if (failed(input))
+  if (failed(input) || failed(checkIsProgram(*input, diags)))
     return failure();
-  if (input->kind != InputKind::Program)
-    return reportUsageError(diags, "`" + Twine(shownPath(input->path)) +
-                                       "` is not a program");
   auto source = ScheduleSource::parse(*input, run.search, diags);
   if (failed(source))
     return failure();

@@ -20,25 +20,25 @@ static constexpr char manPage[] =
 /// Escapes a text for roff, where a plain minus sign is a hyphen and a
 /// backslash begins a request. Text in backquotes becomes bold.
 static std::string roff(StringRef text) {
+  static constexpr std::pair<char, StringLiteral> escapes[] = {{'-', "\\-"},
+                                                               {'\\', "\\e"},
+                                                               {'\'', "\\(aq"},
+                                                               {'^', "\\(ha"},
+                                                               {'~', "\\(ti"}};
   std::string result;
   bool bold = false;
   for (char c : text) {
     if (c == '`') {
       bold = !bold;
       result += bold ? "\\fB" : "\\fR";
-    } else if (c == '-') {
-      result += "\\-";
-    } else if (c == '\\') {
-      result += "\\e";
-    } else if (c == '\'') {
-      result += "\\(aq";
-    } else if (c == '^') {
-      result += "\\(ha";
-    } else if (c == '~') {
-      result += "\\(ti";
-    } else {
-      result += c;
+      continue;
     }
+    const auto *escape =
+        find_if(escapes, [&](const auto &row) { return row.first == c; });
+    if (escape == std::end(escapes))
+      result += c;
+    else
+      result += escape->second;
   }
   // A line that begins with a dot would be a request.
   return StringRef(result).starts_with(".") ? "\\&" + result : result;
@@ -96,7 +96,9 @@ static std::string commandsWith(const OptionInfo &info) {
 static void printOption(const OptionInfo &info, raw_ostream &os) {
   os << ".TP\n\\fB" << roff(optionText(info)) << "\\fR\n";
   printText((info.help + ".").str(), os);
-  std::vector<Choice> choices = info.choices({"", ~optgroup::Set(0), 0xff, {}});
+  std::vector<Choice> choices;
+  if (info.type.isChoice())
+    choices = info.choices({"", ~optgroup::Set(0), 0xff, {}});
   if (!choices.empty()) {
     os << "Choices:\n.RS\n";
     for (const Choice &choice : choices) {
@@ -116,16 +118,10 @@ static void printOptions(raw_ostream &os) {
   optgroup::Set taken = 0;
   for (const CommandInfo &command : allCommands())
     taken |= command.help.syntax.groups;
-  SmallVector<StringRef> headings;
-  for (const OptionInfo &info : allOptions())
-    if ((info.group & taken) && !info.help.empty() &&
-        !is_contained(headings, groupHeading(info.group)))
-      headings.push_back(groupHeading(info.group));
-  for (StringRef heading : headings) {
+  for (StringRef heading : optionHeadings(taken)) {
     os << ".SS " << roff(heading) << '\n';
     for (const OptionInfo &info : allOptions())
-      if ((info.group & taken) && !info.help.empty() &&
-          groupHeading(info.group) == heading)
+      if (info.isShown(taken) && groupHeading(info.group) == heading)
         printOption(info, os);
   }
 }

@@ -3,7 +3,6 @@
 
 #include "Command/CommandRun.h"
 #include "Driver/Input.h"
-#include "Driver/OutputFile.h"
 #include "Search/Writers.h"
 #include "SearchRun/SearchReport.h"
 #include "StepText/StepPrinter.h"
@@ -69,33 +68,26 @@ private:
 
 LogicalResult SearchRun::readSizes() {
   std::vector<std::string> inputs;
-  FailureOr<Grid> sizes = Grid::read(args, Grid::Values::One, inputs, diags);
-  if (failed(sizes))
+  Grid sizes;
+  if (failed(store(Grid::read(args, Grid::Values::One, inputs, diags), sizes)))
     return failure();
-  if (std::string other =
-          sizes->writtenBut({"ranks", "microbatches", "chunks"});
+  if (std::string other = sizes.writtenBut({"ranks", "microbatches", "chunks"});
       !other.empty())
     return diags.report(DiagLoc(), diag::OptionWithoutEffect, other,
                         "on a search, whose sizes are `ranks`, `microbatches` "
                         "and `chunks`");
-  FailureOr<unsigned> ranks = sizes->required(args, "ranks", maxRanks, diags);
-  if (failed(ranks))
-    return failure();
-  FailureOr<unsigned> microbatches =
-      sizes->required(args, "microbatches", maxMicrobatches, diags);
-  if (failed(microbatches))
-    return failure();
   // With --placement=best the largest number to compare.
   unsigned chunks =
       args.text(Opt::PlacementName) == "best" ? 2 : request.chunks;
-  FailureOr<unsigned> given =
-      sizes->required(args, "chunks", maxStages / *ranks, diags, chunks);
-  if (failed(given))
-    return failure();
-  request.ranks = *ranks;
-  request.microbatches = *microbatches;
-  request.chunks = *given;
-  return success();
+  return success(
+      succeeded(store(sizes.required(args, "ranks", maxRanks, diags),
+                      request.ranks)) &&
+      succeeded(
+          store(sizes.required(args, "microbatches", maxMicrobatches, diags),
+                request.microbatches)) &&
+      succeeded(store(sizes.required(args, "chunks", maxStages / request.ranks,
+                                     diags, chunks),
+                      request.chunks)));
 }
 
 LogicalResult SearchRun::checkLayouts() {
@@ -210,9 +202,7 @@ LogicalResult SearchRun::checkCertificate(std::error_code error) {
 LogicalResult SearchRun::certify(const FoundSchedule &found,
                                  SearchReport &report) {
   if (found.boundTicks == 0)
-    return diags.report(DiagLoc(), diag::OptionWithoutEffect,
-                        args.written(Opt::Certificate),
-                        "on a lower bound of 0");
+    return args.reportUseless(Opt::Certificate, "on a lower bound of 0", diags);
   progress.phase("proving");
   search::Budget budget(request.work());
   search::Refutation proof =
@@ -253,19 +243,16 @@ FailureOr<PlacementResult> SearchRun::findAll() {
     return failure();
   if (slack) {
     progress.phase("minimizing memory");
-    auto least = minimizeMemory(searcher, *slack, request.work(),
-                                result->problem, result->found, diags);
-    if (failed(least))
+    if (failed(store(minimizeMemory(searcher, *slack, request.work(),
+                                    result->problem, result->found, diags),
+                     minimal)))
       return failure();
-    minimal = *least;
   }
-  if (args.has(Opt::Frontier)) {
-    auto points = searchFrontier(searcher, request.work(), result->problem,
-                                 result->found, diags);
-    if (failed(points))
-      return failure();
-    frontier = std::move(*points);
-  }
+  if (args.has(Opt::Frontier) &&
+      failed(store(searchFrontier(searcher, request.work(), result->problem,
+                                  result->found, diags),
+                   frontier)))
+    return failure();
   if (args.has(Opt::Readable) &&
       failed(searcher.makeReadable(
           result->problem, SearchLimits{request.work()}, result->found)))

@@ -1,14 +1,11 @@
 //===- ServeCommand.cpp - The serve command -------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "Command/DescribeCommand.h"
 #include "Command/OpenServer.h"
 #include "Compare/Candidates.h"
-#include "Driver/Choices.h"
 #include "Driver/ScheduleSource.h"
 #include "Emit/Emitter.h"
 #include "Serve/LiveApi.h"
-#include "Serve/LivePage.h"
 #include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Words.h"
 
@@ -33,49 +30,53 @@ static std::string absolute(StringRef path) {
   return std::string(full);
 }
 
+static json::Object namedRow(StringRef name, StringRef summary) {
+  return json::Object{{"name", name.str()}, {"summary", summary.str()}};
+}
+
 /// Reads the initial contents of the page.
-static FailureOr<LiveFacts> readFacts(const CommandRun &run,
-                                      LiveSettings &settings) {
+static FailureOr<json::Object> readFacts(const CommandRun &run,
+                                         LiveSettings &settings) {
   std::string name =
       run.args.words().empty() ? firstProgram.str() : run.args.words().front();
   FailureOr<OpenedInput> input =
       findInput(name, run.search, run.args, run.diags);
-  if (failed(input))
+  if (failed(input) || failed(checkIsProgram(*input, run.diags)))
     return failure();
-  if (input->kind != InputKind::Program)
-    return reportUsageError(run.diags, "`" + Twine(shownPath(input->path)) +
-                                           "` is not a program");
   if (input->text.size() > maxProgramBytes)
     return reportUsageError(
         run.diags, "`" + Twine(shownPath(input->path)) + "` has " +
                        Twine(input->text.size()) +
                        " bytes, and the page takes programs of at most " +
                        Twine(maxProgramBytes));
-  LiveFacts facts;
-  facts.name = sys::path::filename(input->path).str();
-  facts.program = input->text.str();
   if (input->path != "-")
     settings.folder = absolute(sys::path::parent_path(absolute(input->path)));
   FailureOr<std::vector<LibraryEntry>> library =
       readLibrary(run.search, run.diags);
   if (failed(library))
     return failure();
+  json::Array rows, targets, timedTargets, backwards;
   for (LibraryEntry &entry : *library) {
+    rows.push_back(namedRow(entry.name, entry.summary));
     settings.library[entry.name] = std::move(entry.file);
-    facts.library.emplace_back(std::move(entry.name), std::move(entry.summary));
   }
   for (const Choice &target : targetChoices()) {
-    facts.targets.emplace_back(target.name, target.summary);
+    targets.push_back(namedRow(target.name, target.summary));
     FailureOr<ShippedTarget> shipped =
         makeShippedTarget(target.name, run.diags);
     if (failed(shipped))
       return failure();
     if (shipped->passes.usesCosts())
-      facts.timedTargets.push_back(target.name.str());
+      timedTargets.push_back(target.name.str());
   }
   for (const Choice &form : backwardChoices())
-    facts.backwards.emplace_back(form.name, form.summary);
-  return facts;
+    backwards.push_back(namedRow(form.name, form.summary));
+  return json::Object{{"name", json::fixUTF8(sys::path::filename(input->path))},
+                      {"program", json::fixUTF8(input->text)},
+                      {"library", std::move(rows)},
+                      {"targets", std::move(targets)},
+                      {"timedTargets", std::move(timedTargets)},
+                      {"backwards", std::move(backwards)}};
 }
 
 /// Serves the page until a signal comes.
@@ -101,10 +102,10 @@ LogicalResult runServe(const CommandRun &run) {
       failed(checkHasServer(run)))
     return failure();
   LiveSettings settings;
-  FailureOr<LiveFacts> facts = readFacts(run, settings);
+  FailureOr<json::Object> facts = readFacts(run, settings);
   if (failed(facts))
     return failure();
-  FailureOr<std::string> page = livePage(*facts, run.diags);
+  FailureOr<std::string> page = livePage(std::move(*facts), run.diags);
   if (failed(page))
     return failure();
   settings.page = std::move(*page);

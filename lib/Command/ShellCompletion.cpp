@@ -8,7 +8,6 @@
 
 #include "Command/CommandRun.h"
 #include "Command/Completer.h"
-#include "Command/DescribeCommand.h"
 #include "Driver/ScheduleSource.h"
 #include "Parse/Parser.h"
 #include "Support/Diagnostics/CommandDiags.h"
@@ -21,21 +20,16 @@ using namespace llvm;
 
 namespace pipec {
 
-static constexpr char bashScript[] =
-#include "Command/completion.bash.inc"
-    ;
-static constexpr char zshScript[] =
-#include "Command/completion.zsh.inc"
-    ;
-static constexpr char fishScript[] =
-#include "Command/completion.fish.inc"
-    ;
-
+// clang-format off
 static constexpr std::pair<StringLiteral, const char *> scripts[] = {
-    {"bash", bashScript},
-    {"zsh", zshScript},
-    {"fish", fishScript},
-};
+    {"bash",
+#include "Command/completion.bash.inc"
+    }, {"zsh",
+#include "Command/completion.zsh.inc"
+    }, {"fish",
+#include "Command/completion.fish.inc"
+    }};
+// clang-format on
 
 static std::vector<StringRef> completionShells() {
   std::vector<StringRef> names;
@@ -87,11 +81,6 @@ void Completer::add(StringRef typed, const Twine &word, StringRef description) {
 
 void Completer::addFiles(StringRef typed) {
   os << '\t' << current.drop_back(typed.size()) << '\n';
-}
-
-void Completer::addCommands(StringRef typed) {
-  for (const CommandInfo &other : allCommands())
-    add(typed, other.name, other.help.overview);
 }
 
 void Completer::addSchedules(StringRef typed) {
@@ -197,7 +186,8 @@ void Completer::completeOption() {
 
 void Completer::completeWord(StringRef typed) {
   if (first)
-    addCommands(typed);
+    for (const CommandInfo &other : allCommands())
+      add(typed, other.name, other.help.overview);
   if (first && !help)
     add(typed, "help", "Prints the help of a command.");
   if (help)

@@ -3,7 +3,6 @@
 
 #include "Command/OpenServer.h"
 #include "Driver/Input.h"
-#include "Driver/OutputName.h"
 #include "Parse/Parser.h"
 #include "Serve/ChildRun.h"
 #include "Serve/WatchSite.h"
@@ -103,10 +102,10 @@ LogicalResult Watch::readOptions() {
     return failure();
   isPage = (*emitter)->name == "html";
   if (!isPage && args.has(Opt::Port))
-    return diags.report(DiagLoc(), diag::OptionWithoutEffect,
-                        args.written(Opt::Port),
-                        "on --emit=" + (*emitter)->name.str() +
-                            "; watch serves pages of --emit=html only");
+    return args.reportUseless(Opt::Port,
+                              "on --emit=" + (*emitter)->name +
+                                  "; watch serves pages of --emit=html only",
+                              diags);
   FailureOr<InputRequest> request = InputRequest::read(args, search, diags);
   if (failed(request))
     return failure();

@@ -3,7 +3,7 @@
 
 #include "Driver/Arguments.h"
 
-#include "Driver/OutputName.h"
+#include "Driver/Io.h"
 #include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Words.h"
 #include "Transforms/Passes.h"
@@ -107,13 +107,13 @@ LogicalResult Arguments::checkValue(const Given &given,
                                     DiagEngine &diags) const {
   const OptionInfo &info = *given.info;
   StringRef value = given.value;
-  if (info.type.isChoice()) {
-    std::vector<StringRef> names = info.choiceNames(commandSyntax);
-    if (is_contained(names, value))
-      return success();
+  std::vector<StringRef> names = info.choiceNames(commandSyntax);
+  for (StringRef part : info.type.partsOf(value)) {
+    if (names.empty() || is_contained(names, part))
+      continue;
     InFlightDiagnostic error =
-        reportUnknownChoice(diags, info.type.noun, value, names);
-    if (info.id == Opt::Emit && isPythonPicture(value))
+        reportUnknownChoice(diags, info.type.noun, part, names);
+    if (info.id == Opt::Emit && isPythonPicture(part))
       error.note(DiagLoc(), diag::NotePythonPictures);
     return error;
   }
@@ -131,8 +131,8 @@ LogicalResult Arguments::checkRelations(DiagEngine &diags) const {
                           written(second));
   for (auto [option, required] : requiredOptions())
     if (has(option) && takes(required) && !has(required))
-      return diags.report(DiagLoc(), diag::OptionWithoutEffect, written(option),
-                          "without " + optionInfo(required).spelling());
+      return reportUseless(option, "without " + optionInfo(required).spelling(),
+                           diags);
   return success();
 }
 
@@ -215,6 +215,13 @@ std::vector<StringRef> Arguments::list(Opt option) const {
   return values;
 }
 
+std::vector<StringRef> Arguments::items(Opt option) const {
+  std::vector<StringRef> items;
+  for (StringRef value : list(option))
+    append_range(items, optionInfo(option).type.partsOf(value));
+  return items;
+}
+
 std::vector<std::pair<Opt, StringRef>>
 Arguments::lists(ArrayRef<Opt> options) const {
   std::vector<std::pair<Opt, StringRef>> values;
@@ -232,5 +239,11 @@ std::optional<Opt> Arguments::firstOf(optgroup::Set groups) const {
 }
 
 std::string Arguments::written(Opt option) const { return find(option)->text; }
+
+InFlightDiagnostic Arguments::reportUseless(Opt option, const Twine &where,
+                                            DiagEngine &diags) const {
+  return diags.report(DiagLoc(), diag::OptionWithoutEffect, written(option),
+                      where.str());
+}
 
 } // namespace pipec

@@ -56,6 +56,8 @@ public:
   }
   /// The values of a List, in order.
   std::vector<llvm::StringRef> list(Opt option) const;
+  /// The parts of all values of an option with commas.
+  std::vector<llvm::StringRef> items(Opt option) const;
   /// The values of several Lists, in the order of the command line.
   std::vector<std::pair<Opt, llvm::StringRef>>
   lists(llvm::ArrayRef<Opt> options) const;
@@ -72,6 +74,10 @@ public:
   /// The option as written, with its value, for messages: `--ranks=8`, `-Dm=2`;
   /// shortened if it is long. The option must have been given.
   std::string written(Opt option) const;
+
+  /// Reports that the option, which was given, has no effect `where`.
+  InFlightDiagnostic reportUseless(Opt option, const llvm::Twine &where,
+                                   DiagEngine &diags) const;
 
 private:
   /// One option on the command line.
@@ -92,5 +98,14 @@ private:
   std::vector<Given> all;
   std::vector<std::string> allWords;
 };
+
+/// Moves the value of `result` to `into`, if there is one.
+template <typename T>
+llvm::LogicalResult store(llvm::FailureOr<T> result, auto &into) {
+  if (failed(result))
+    return llvm::failure();
+  into = std::move(*result);
+  return llvm::success();
+}
 
 } // namespace pipec

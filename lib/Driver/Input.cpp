@@ -14,6 +14,8 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
 
+#include <numeric>
+
 using namespace llvm;
 
 namespace pipec {
@@ -40,17 +42,15 @@ LogicalResult checkModelUsed(const Arguments &args,
         return schedule->hasP2P() || schedule->numRanks == 1;
       }))
     return success();
-  return diags.report(DiagLoc(), diag::OptionWithoutEffect,
-                      args.written(Opt::Model),
-                      "on steps without transfers, which --passes=insert-p2p "
-                      "inserts");
+  return args.reportUseless(
+      Opt::Model,
+      "on steps without transfers, which --passes=insert-p2p inserts", diags);
 }
 
 LogicalResult checkInputOptions(const Arguments &args, bool hasPrograms,
                                 bool hasSteps, DiagEngine &diags) {
   auto report = [&](Opt option, StringRef where) {
-    return diags.report(DiagLoc(), diag::OptionWithoutEffect,
-                        args.written(option), where);
+    return args.reportUseless(option, where, diags);
   };
   if (!hasPrograms)
     if (auto option = args.firstOf(optgroup::Programs | optgroup::Lowering))
@@ -70,11 +70,7 @@ LogicalResult checkInputOptions(const Arguments &args, bool hasPrograms,
 FailureOr<std::vector<unsigned>> readPresentRanks(const Arguments &args,
                                                   DiagEngine &diags) {
   std::vector<unsigned> ranks;
-  if (!args.has(Opt::RanksPresent))
-    return ranks;
-  SmallVector<StringRef> parts;
-  args.text(Opt::RanksPresent).split(parts, ',');
-  for (StringRef part : parts) {
+  for (StringRef part : args.items(Opt::RanksPresent)) {
     unsigned rank = 0;
     bool isRank = !part.getAsInteger(10, rank) && rank < maxRanks;
     if (!isRank || is_contained(ranks, rank))
@@ -95,20 +91,16 @@ LogicalResult checkCostsUsed(const Arguments &args, CostUses uses,
         !(uses.limit && option != Opt::Cost) &&
         !(uses.layers && is_contained(layoutOptions, option)) &&
         !(uses.layers && uses.hasLayout && option == Opt::CostProfile))
-      return diags.report(DiagLoc(), diag::OptionWithoutEffect,
-                          args.written(option), where.str());
+      return args.reportUseless(option, where, diags);
   return success();
 }
 
 LogicalResult readLowering(const Arguments &args, LowerOptions &lowering,
                            DiagEngine &diags) {
-  if (failed(readLoweringButLayouts(args, lowering, diags)))
+  if (failed(readLoweringButLayouts(args, lowering, diags)) ||
+      failed(store(readLayout(args, lowering.given.layout, diags),
+                   lowering.given.layout)))
     return failure();
-  FailureOr<std::optional<LayerLayout>> layout =
-      readLayout(args, lowering.given.layout, diags);
-  if (failed(layout))
-    return failure();
-  lowering.given.layout = std::move(*layout);
   lowering.given.layoutOfProfile &=
       none_of(layoutOptions, [&](Opt option) { return args.has(option); });
   return success();
@@ -117,12 +109,11 @@ LogicalResult readLowering(const Arguments &args, LowerOptions &lowering,
 LogicalResult readLoweringButLayouts(const Arguments &args,
                                      LowerOptions &lowering,
                                      DiagEngine &diags) {
-  if (failed(readLoweringButCosts(args, lowering, diags)))
+  std::vector<CostSettings> costs;
+  if (failed(readLoweringButCosts(args, lowering, diags)) ||
+      failed(store(readCosts(args, diags), costs)))
     return failure();
-  FailureOr<std::vector<CostSettings>> costs = readCosts(args, diags);
-  if (failed(costs))
-    return failure();
-  llvm::append_range(lowering.given.costs, *costs);
+  llvm::append_range(lowering.given.costs, costs);
   return success();
 }
 
@@ -133,12 +124,9 @@ LogicalResult readLoweringButCosts(const Arguments &args,
   if (args.has(Opt::CostProfile)) {
     FailureOr<StringRef> text =
         openInput(args.text(Opt::CostProfile), diags, maxProfileBytes);
-    if (failed(text))
+    if (failed(text) ||
+        failed(store(readCostProfile(*text, diags), lowering.given)))
       return failure();
-    FailureOr<GivenSettings> profile = readCostProfile(*text, diags);
-    if (failed(profile))
-      return failure();
-    lowering.given = std::move(*profile);
   }
   if (std::optional<unsigned> parts = args.number(Opt::Parts)) {
     lowering.given.per = CostPer::Part;
@@ -163,9 +151,8 @@ GivenGraph readGraph(const Arguments &args) {
   GivenGraph graph;
   for (auto [option, edges] :
        {std::pair(Opt::Graph, &graph.all), {Opt::Connect, &graph.more}})
-    for (StringRef edge : split(args.text(option), ','))
-      if (args.has(option))
-        edges->push_back(*parseEdge(edge));
+    for (StringRef edge : args.items(option))
+      edges->push_back(*parseEdge(edge));
   return graph;
 }
 
@@ -205,10 +192,8 @@ static FailureOr<StringRef> addText(Opt option, StringRef value,
 static FailureOr<SmallVector<size_t>> readNumbers(StringRef list,
                                                   DiagEngine &diags) {
   SmallVector<size_t> numbers;
-  SmallVector<StringRef> parts;
-  list.split(parts, ',');
   size_t sum = 0;
-  for (StringRef part : parts) {
+  for (StringRef part : split(list, ',')) {
     size_t number = 0;
     if (part.trim().getAsInteger(10, number) || number > maxLayoutSize ||
         (sum += number) > maxLayoutSize)
@@ -227,9 +212,7 @@ readSplit(StringRef list, const std::optional<std::string> &layers,
   FailureOr<SmallVector<size_t>> numbers = readNumbers(list, diags);
   if (failed(numbers))
     return failure();
-  size_t sum = 0;
-  for (size_t number : *numbers)
-    sum += number;
+  size_t sum = std::accumulate(numbers->begin(), numbers->end(), size_t(0));
   constexpr char decoder = layerTable[size_t(LayerKind::Decoder)].letter;
   std::string all = layers ? *layers : std::string(sum, decoder);
   if (sum != all.size())
@@ -263,12 +246,8 @@ readLayouts(const Arguments &args, const std::optional<LayerLayout> &ofProfile,
   std::optional<std::string> layers;
   if (args.has(Opt::Layers)) {
     auto text = addText(Opt::Layers, args.text(Opt::Layers), diags);
-    if (failed(text))
+    if (failed(text) || failed(store(parseLayers(*text, diags), layers)))
       return failure();
-    FailureOr<std::string> read = parseLayers(*text, diags);
-    if (failed(read))
-      return failure();
-    layers = std::move(*read);
     if (!args.has(Opt::Split))
       layouts.push_back(LayerLayout::even(*layers));
   }
@@ -308,10 +287,9 @@ readLayout(const Arguments &args, const std::optional<LayerLayout> &ofProfile,
     return diags.report(DiagLoc(), diag::GivenCount,
                         countText(layouts->size(), "layout"), "one is",
                         shortened(layouts->back().text()));
-  std::optional<LayerLayout> only;
-  if (!layouts->empty())
-    only = std::move(layouts->front());
-  return only;
+  if (layouts->empty())
+    return std::optional<LayerLayout>();
+  return std::optional(std::move(layouts->front()));
 }
 
 //===----------------------------------------------------------------------===//
@@ -406,10 +384,8 @@ FailureOr<Schedule> InputRequest::makeSchedule(const ScheduleSource &source,
     if (!first && failed(sizes.fit({}, /*otherInputs=*/true, diags)))
       return failure();
     InputOptions options = sizes.wanted(args);
-    FailureOr<std::vector<unsigned>> present = readPresentRanks(args, diags);
-    if (failed(present))
+    if (failed(store(readPresentRanks(args, diags), options.present)))
       return failure();
-    options.present = std::move(*present);
     return source.read(options, lowering, diags);
   }
   auto chosen =

@@ -131,15 +131,23 @@ static FailureOr<Schedule> readCsv(StringRef path, StringRef text,
   return importCsv(text, list, diags);
 }
 
-static FailureOr<Schedule> readHyperParallel(StringRef path, StringRef text,
-                                             const InputOptions &options,
-                                             DiagEngine &diags) {
-  std::string name = scheduleName(path, "hyperparallel");
+/// Reads an order, which has no stage graph.
+static FailureOr<Schedule> readOrder(decltype(importTeOrder) *import,
+                                     StringRef text, const std::string &name,
+                                     const InputOptions &options,
+                                     DiagEngine &diags) {
   ListOptions list = listOptions(name, options);
-  FailureOr<Schedule> schedule = importHyperParallel(text, list, diags);
+  FailureOr<Schedule> schedule = import(text, list, diags);
   if (failed(schedule) || failed(ListGraph().apply(*schedule, list, diags)))
     return failure();
   return schedule;
+}
+
+static FailureOr<Schedule> readHyperParallel(StringRef path, StringRef text,
+                                             const InputOptions &options,
+                                             DiagEngine &diags) {
+  return readOrder(importHyperParallel, text,
+                   scheduleName(path, "hyperparallel"), options, diags);
 }
 
 static FailureOr<Schedule> readTeOrder(StringRef path, StringRef text,
@@ -149,12 +157,8 @@ static FailureOr<Schedule> readTeOrder(StringRef path, StringRef text,
     return diags.report(DiagLoc(), diag::OptionWithoutEffect, "--ranks-present",
                         "on an order for Transformer Engine, which has a list "
                         "of every rank");
-  std::string name = scheduleName(path, "te_order");
-  ListOptions list = listOptions(name, options);
-  FailureOr<Schedule> schedule = importTeOrder(text, list, diags);
-  if (failed(schedule) || failed(ListGraph().apply(*schedule, list, diags)))
-    return failure();
-  return schedule;
+  return readOrder(importTeOrder, text, scheduleName(path, "te_order"), options,
+                   diags);
 }
 
 static constexpr InputFormat formats[] = {
@@ -194,17 +198,23 @@ uint64_t maxInputBytes(InputKind kind) {
   return kind == InputKind::Program ? maxSourceBytes : noByteLimit;
 }
 
-static LogicalResult checkSize(const std::optional<WantedSize> &wanted,
-                               int64_t number, StringRef noun, StringRef plural,
-                               const Schedule &schedule, DiagEngine &diags) {
-  if (!wanted || is_contained(wanted->numbers, number))
-    return success();
-  std::string numbers;
-  for (int64_t one : wanted->numbers)
-    numbers += (numbers.empty() ? "" : ", ") + std::to_string(one);
-  return diags.report(schedule.source, diag::SizeDiffers, schedule.name, number,
-                      number == 1 ? noun : plural, wanted->written,
-                      shortened(numbers));
+static LogicalResult checkSizes(const InputOptions &options,
+                                const Schedule &schedule, DiagEngine &diags) {
+  for (auto [wanted, number, noun, plural] :
+       {std::tuple(&options.ranks, schedule.numRanks, "rank", "ranks"),
+        {&options.stages, schedule.numStages, "stage", "stages"},
+        {&options.microbatches, schedule.numMicrobatches, "micro-batch",
+         "micro-batches"}}) {
+    if (!*wanted || is_contained((*wanted)->numbers, int64_t(number)))
+      continue;
+    std::string numbers;
+    for (int64_t one : (*wanted)->numbers)
+      numbers += (numbers.empty() ? "" : ", ") + std::to_string(one);
+    return diags.report(schedule.source, diag::SizeDiffers, schedule.name,
+                        number, number == 1 ? noun : plural, (*wanted)->written,
+                        shortened(numbers));
+  }
+  return success();
 }
 
 /// Sets the stages that the header of a CSV reduces, by `value` of `--reduce`,
@@ -247,33 +257,27 @@ static LogicalResult setReduced(StringRef value, Schedule &schedule,
 FailureOr<Schedule> readStepInput(InputKind kind, StringRef path,
                                   StringRef text, const InputOptions &options,
                                   DiagEngine &diags) {
+  auto useless = [&](const Twine &option, StringRef where) {
+    return diags.report(DiagLoc(), diag::OptionWithoutEffect, option.str(),
+                        where);
+  };
+  StringRef notCsv = "on an input that is not a CSV";
   if (!options.dialect.empty() && kind != InputKind::Csv)
-    return diags.report(DiagLoc(), diag::OptionWithoutEffect,
-                        ("--dialect=" + options.dialect).str(),
-                        "on an input that is not a CSV");
-  for (auto [option, value] :
-       {std::pair("--reduce=", options.reduced), {"--tie=", options.ties}})
-    if (value && kind != InputKind::Csv)
-      return diags.report(DiagLoc(), diag::OptionWithoutEffect,
-                          (option + *value).str(),
-                          "on an input that is not a CSV");
+    return useless("--dialect=" + options.dialect, notCsv);
+  if (options.reduced && kind != InputKind::Csv)
+    return useless("--reduce=" + *options.reduced, notCsv);
+  if (options.ties && kind != InputKind::Csv)
+    return useless("--tie=" + *options.ties, notCsv);
   if (!options.present.empty() && kind == InputKind::Steps)
-    return diags.report(DiagLoc(), diag::OptionWithoutEffect, "--ranks-present",
-                        "on step IR, which has a list of every rank");
+    return useless("--ranks-present",
+                   "on step IR, which has a list of every rank");
   if (!options.graph.empty() && kind == InputKind::Steps)
-    return diags.report(DiagLoc(), diag::OptionWithoutEffect,
-                        options.graph.replaces() ? "--graph" : "--connect",
-                        "on step IR, whose header has the stage graph");
+    return useless(options.graph.replaces() ? "--graph" : "--connect",
+                   "on step IR, whose header has the stage graph");
   text.consume_front(byteOrderMark);
   FailureOr<Schedule> schedule =
       inputFormat(kind).read(path, text, options, diags);
-  if (failed(schedule) ||
-      failed(checkSize(options.ranks, schedule->numRanks, "rank", "ranks",
-                       *schedule, diags)) ||
-      failed(checkSize(options.stages, schedule->numStages, "stage", "stages",
-                       *schedule, diags)) ||
-      failed(checkSize(options.microbatches, schedule->numMicrobatches,
-                       "micro-batch", "micro-batches", *schedule, diags)) ||
+  if (failed(schedule) || failed(checkSizes(options, *schedule, diags)) ||
       (options.reduced &&
        failed(setReduced(*options.reduced, *schedule, diags))))
     return failure();

@@ -3,7 +3,6 @@
 
 #include "Driver/Io.h"
 
-#include "Driver/OutputFile.h"
 #include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Words.h"
 
@@ -30,12 +29,13 @@ static std::string normalizeMessage(StringRef message) {
 // Diagnostics
 //===----------------------------------------------------------------------===//
 
-void WarningLimit::noteMore(const DiagEngine::Handler &handler) const {
+WarningLimit::WarningLimit() : KindLimit(100, diag::NoteMoreWarnings) {}
+
+void KindLimit::noteMore(const DiagEngine::Handler &handler) const {
   for (auto [id, count] : counts)
-    if (count > maxEqual)
-      handler({diag::NoteMoreWarnings, Severity::Note, SMRange(),
-               DiagEngine::format(diag::NoteMoreWarnings, count - maxEqual,
-                                  diagInfo(id).name)});
+    if (count > most)
+      handler({note, Severity::Note, SMRange(),
+               DiagEngine::format(note, count - most, diagInfo(id).name)});
 }
 
 void DiagSession::setVerify(bool on) {
@@ -270,9 +270,7 @@ static LogicalResult applyFlag(StringRef flag, DiagEngine &diags) {
 
 /// Applies the value of one `--grade` option.
 static LogicalResult applyGrades(StringRef list, DiagEngine &diags) {
-  SmallVector<StringRef> settings;
-  list.split(settings, ',');
-  for (StringRef setting : settings) {
+  for (StringRef setting : split(list, ',')) {
     auto [name, value] = setting.split('=');
     const auto *grade = find_if(grades, [&, value = value](const auto &row) {
       return row.first == value;

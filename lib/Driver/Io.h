@@ -10,6 +10,7 @@
 #pragma once
 
 #include "Driver/Arguments.h"
+#include "Emit/Emitter.h"
 #include "Support/DiagEngine.h"
 #include "Support/DiagPrinter.h"
 #include "Support/FatalErrors.h"
@@ -24,22 +25,36 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
 
 namespace pipec {
 
-/// Counts warnings: of each kind the first hundred are shown.
-class WarningLimit {
+/// Counts diagnostics, of which only the first of each kind are shown.
+class KindLimit {
 public:
+  /// `note` is about those of a kind that were not among the first `most`.
+  KindLimit(size_t most, diag::Id note) : most(most), note(note) {}
+
   bool admits(const Diagnostic &diagnostic) {
-    return diagnostic.severity != Severity::Warning ||
-           ++counts[diagnostic.id] <= maxEqual;
+    return ++counts[diagnostic.id] <= most;
   }
-  /// Passes `handler` a note for each kind of which more were counted.
+  /// Passes `handler` the note for each kind of which more were counted.
   void noteMore(const DiagEngine::Handler &handler) const;
 
 private:
-  static constexpr size_t maxEqual = 100;
+  size_t most;
+  diag::Id note;
   std::map<diag::Id, size_t> counts;
+};
+
+/// The same for warnings.
+class WarningLimit : public KindLimit {
+public:
+  WarningLimit();
+  bool admits(const Diagnostic &diagnostic) {
+    return diagnostic.severity != Severity::Warning ||
+           KindLimit::admits(diagnostic);
+  }
 };
 
 /// The files and the diagnostics of one run. Messages are printed immediately,
@@ -158,5 +173,76 @@ std::vector<llvm::StringRef> gradeNames();
 /// command line; for each name the last one applies. Reports unknown names and
 /// grades.
 llvm::LogicalResult applyWarnings(const Arguments &args, DiagEngine &diags);
+
+/// The output of a run. A file is written under a temporary name and renamed by
+/// `commit`; without a commit nothing changes on disk. Standard output, devices
+/// and pipes are written directly.
+///
+/// Symbolic links are followed, even to a file that does not exist yet. An
+/// existing file keeps its mode, owner, group and hard links: if replacing it
+/// would change one of them, or if its folder does not allow new files,
+/// `commit` overwrites its contents after all output has been produced. A file
+/// without write permission is refused, whatever the permissions of its folder.
+class OutputFile {
+public:
+  explicit OutputFile(llvm::StringRef path) : path(path.str()) {}
+  ~OutputFile();
+  OutputFile(const OutputFile &) = delete;
+  OutputFile &operator=(const OutputFile &) = delete;
+
+  /// Opens the file for writing; the path "-" writes to `out`.
+  std::error_code open(llvm::raw_ostream &out);
+  llvm::raw_ostream &stream() { return *os; }
+  /// Makes the output final. If it cannot be written completely, the file is
+  /// unchanged.
+  std::error_code commit();
+
+private:
+  std::error_code openFile();
+  std::error_code makeTemporary(bool exists,
+                                const llvm::sys::fs::file_status &old);
+  std::error_code createBeside();
+  std::error_code moveToTarget();
+  std::error_code copyToTarget();
+  void removeTemporary();
+
+  const std::string path;
+  /// The destination of the file: `path` with symbolic links followed.
+  std::string target;
+  /// The temporary file; empty if there is none.
+  std::string temporary;
+  int descriptor = -1;
+  /// True if the contents of the target are overwritten instead of replacing
+  /// the file.
+  bool inPlace = false;
+  std::unique_ptr<llvm::raw_fd_ostream> owned;
+  llvm::raw_ostream *os = nullptr;
+};
+
+// In every command, the extension of the file given by -o determines the
+// format, ignoring case; an option that contradicts it is an error. Other
+// extensions, or none, do not determine a format.
+
+/// Chooses the output format of the compiler (Emit/Emitters.def) by --emit,
+/// otherwise by the name of the output file; the default is the timeline.
+/// Reports contradictions, and ambiguous names.
+llvm::FailureOr<const EmitterInfo *> chooseEmitter(const Arguments &args,
+                                                   DiagEngine &diags);
+
+/// Chooses one of the given `forms`: by --format if `byOption`, otherwise by
+/// the name of the output file; the default is `text`. Reports contradictions,
+/// and the name of any other format.
+llvm::FailureOr<llvm::StringRef> chooseForm(const Arguments &args,
+                                            form::Set forms, bool byOption,
+                                            DiagEngine &diags);
+
+/// Reports an output file whose name does not belong to `emitter`, the only
+/// format of a program.
+llvm::LogicalResult checkOutputName(const Arguments &args,
+                                    const EmitterInfo &emitter,
+                                    DiagEngine &diags);
+
+/// True for `pdf` and `png`, which the Python package makes from --emit=svg.
+bool isPythonPicture(llvm::StringRef kind);
 
 } // namespace pipec

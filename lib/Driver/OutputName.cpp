@@ -1,9 +1,8 @@
 //===- OutputName.cpp - Formats by the output file name -------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "Driver/OutputName.h"
-
 #include "Driver/Io.h"
+
 #include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"

@@ -50,16 +50,14 @@ static LogicalResult checkPassOptions(const Arguments &args, bool verifies,
   for (Opt option : {Opt::VerifyEach, Opt::PrintBeforeAll, Opt::PrintAfterAll,
                      Opt::TimePasses})
     if (args.has(option) && (option != Opt::VerifyEach || each))
-      return diags.report(DiagLoc(), diag::OptionWithoutEffect,
-                          args.written(option), "without passes");
+      return args.reportUseless(option, "without passes", diags);
   return success();
 }
 
 FailureOr<PassRun> PassRun::make(const Arguments &args, StringRef passes,
                                  raw_ostream &err, DiagSession &session) {
   DiagEngine &diags = session.engine();
-  FailureOr<VerifySettings> check =
-      VerifySettings::parse(args.list(Opt::Verify), diags);
+  FailureOr<VerifySettings> check = VerifySettings::read(args, diags);
   if (failed(check))
     return failure();
   FailureOr<Pipeline> pipeline = parsePipeline(passes, allPasses(), diags);
@@ -110,34 +108,26 @@ static constexpr std::pair<StringLiteral, VerifyLevel> levelNames[] = {
     {"tied", VerifyLevel::Tied},     {"timed", VerifyLevel::Timed},
 };
 
-std::vector<StringRef> VerifySettings::names() {
-  std::vector<StringRef> names;
+std::vector<Choice> verifyLevelChoices() {
+  std::vector<Choice> choices;
   for (const auto &[name, level] : levelNames)
-    names.push_back(name);
-  return names;
+    choices.push_back({name, ""});
+  return choices;
 }
 
-FailureOr<VerifySettings> VerifySettings::parse(ArrayRef<StringRef> lists,
-                                                DiagEngine &diags) {
+FailureOr<VerifySettings> VerifySettings::read(const Arguments &args,
+                                               DiagEngine &diags) {
   VerifySettings settings;
-  bool none = false;
-  SmallVector<StringRef> given;
-  for (StringRef list : lists)
-    list.split(given, ',');
+  std::vector<StringRef> given = args.items(Opt::Verify);
   settings.all = given.empty();
   for (StringRef name : given) {
     const auto *it =
         find_if(levelNames, [&](const auto &row) { return row.first == name; });
-    if (it == std::end(levelNames))
-      return reportUnknownChoice(diags, "verifier level", name, names());
     if (it->second != VerifyLevel::None)
       settings.levels.push_back(it->second);
-    else
-      none = true;
   }
-  if (none && !settings.levels.empty())
-    return diags.report(DiagLoc(), diag::UnusableOption,
-                        "--verify=none excludes other levels");
+  if (is_contained(given, "none") && !settings.levels.empty())
+    return reportUsageError(diags, "--verify=none excludes other levels");
   return settings;
 }
 

@@ -20,11 +20,9 @@ struct VerifySettings {
 
   bool any() const { return all || !levels.empty(); }
 
-  /// The values of `--verify`.
-  static std::vector<llvm::StringRef> names();
-  /// Reads the values of `--verify`, lists of names; reports unknown names.
-  static llvm::FailureOr<VerifySettings>
-  parse(llvm::ArrayRef<llvm::StringRef> lists, DiagEngine &diags);
+  /// Reads the values of `--verify`.
+  static llvm::FailureOr<VerifySettings> read(const Arguments &args,
+                                              DiagEngine &diags);
 
   /// Verifies `schedule` accordingly; reports the level timed without times.
   llvm::LogicalResult run(const Schedule &schedule, DiagEngine &diags) const;

@@ -1,17 +1,70 @@
-//===- Program.h - Loading programs with their imports ----------*- C++ -*-===//
+//===- Program.h - Finding and loading programs -----------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #pragma once
 
 #include "AST/Decl.h"
-#include "Driver/Library.h"
 #include "Support/DiagEngine.h"
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
 
 #include <functional>
 #include <map>
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace pipec {
+
+/// The names by which the programs of a folder are found: those of the files,
+/// in alphabetical order, each followed by the aliases of its schedules. A
+/// program with errors has no aliases.
+std::vector<std::string> programNames(llvm::StringRef folder);
+
+/// The path of the running program; `name` is its first argument: a
+/// name in the PATH is looked up, and symbolic links are followed.
+std::string programPath(const char *name);
+
+/// The folders in which programs are found by name: those of `-I`, followed by
+/// the library that is installed with the compiler.
+class SearchPath {
+public:
+  /// `program` is the path of the running program; the library is in
+  /// `../share/pipec/schedules` relative to it.
+  /// If `importRoot` is not empty, imports outside it are refused.
+  SearchPath(llvm::StringRef program, llvm::ArrayRef<llvm::StringRef> includes,
+             llvm::StringRef importRoot = "");
+
+  /// The same library with other folders of `-I`.
+  SearchPath with(llvm::ArrayRef<llvm::StringRef> includes) const;
+
+  /// The file that `input` on the command line refers to: a path, or in one of
+  /// the folders the name of a file, or an alias of a schedule of a program.
+  std::optional<std::string> findInput(llvm::StringRef input) const;
+  /// The file that `import "name"` in a file of folder `from` refers to.
+  std::optional<std::string> findImport(llvm::StringRef name,
+                                        llvm::StringRef from) const;
+
+  /// False for a file outside the root of imports and all folders, after links
+  /// are resolved.
+  bool mayImport(llvm::StringRef path) const;
+
+  llvm::ArrayRef<std::string> folders() const { return all; }
+  llvm::StringRef importRoot() const { return root; }
+  /// The folder of the installed library.
+  llvm::StringRef libraryFolder() const { return library; }
+  /// The programs of the installed library, sorted by name.
+  std::vector<std::string> libraryFiles() const;
+
+private:
+  SearchPath() = default;
+  std::optional<std::string> findAlias(llvm::StringRef name) const;
+
+  std::vector<std::string> all;
+  std::string library;
+  std::string root;
+};
 
 /// The text of a file in an editor, which replaces the one on disk; nothing for
 /// a file that is not open. The argument is the real path of the file.

@@ -39,6 +39,13 @@ FailureOr<OpenedInput> findInput(StringRef name, const SearchPath &search,
   return OpenedInput{*path, *text, inputKind(*path, *text, args), name.str()};
 }
 
+LogicalResult checkIsProgram(const OpenedInput &input, DiagEngine &diags) {
+  if (input.kind == InputKind::Program)
+    return success();
+  return reportUsageError(diags, "`" + Twine(shownPath(input.path)) +
+                                     "` is not a program");
+}
+
 FailureOr<std::unique_ptr<ScheduleSource>>
 ScheduleSource::parse(const OpenedInput &input, const SearchPath &search,
                       DiagEngine &diags) {
@@ -56,11 +63,7 @@ ScheduleSource::parse(const OpenedInput &input, const SearchPath &search,
 LogicalResult ScheduleSource::check(DiagEngine &diags) {
   if (!parsed)
     return success();
-  FailureOr<CheckedProgram> checked = checkProgram(*parsed, context, diags);
-  if (failed(checked))
-    return failure();
-  program = std::move(*checked);
-  return success();
+  return store(checkProgram(*parsed, context, diags), program);
 }
 
 FailureOr<std::unique_ptr<ScheduleSource>>
@@ -180,6 +183,14 @@ LogicalResult ScheduleList::add(StringRef name, StringRef schedule,
     return failure();
   all.push_back({&added, *chosen});
   return success();
+}
+
+LogicalResult ScheduleList::addAll(ArrayRef<std::string> names,
+                                   const SearchPath &search,
+                                   const Arguments &args, DiagEngine &diags) {
+  return success(all_of(names, [&](StringRef name) {
+    return succeeded(add(name, args.text(Opt::Schedule), search, args, diags));
+  }));
 }
 
 bool ScheduleList::hasSteps() const {

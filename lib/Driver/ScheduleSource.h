@@ -27,6 +27,9 @@ llvm::FailureOr<OpenedInput> findInput(llvm::StringRef name,
                                        const Arguments &args,
                                        DiagEngine &diags);
 
+/// Reports an input that is not a program.
+llvm::LogicalResult checkIsProgram(const OpenedInput &input, DiagEngine &diags);
+
 /// The one of `schedules`, those of the file at `path`, that is called `name`
 /// or has this alias. Reports if there is none.
 llvm::FailureOr<const ast::ScheduleDecl *>
@@ -105,6 +108,11 @@ public:
   llvm::LogicalResult add(llvm::StringRef name, llvm::StringRef schedule,
                           const SearchPath &search, const Arguments &args,
                           DiagEngine &diags);
+
+  /// The same for inputs to which --schedule applies.
+  llvm::LogicalResult addAll(llvm::ArrayRef<std::string> names,
+                             const SearchPath &search, const Arguments &args,
+                             DiagEngine &diags);
 
   llvm::ArrayRef<Entry> entries() const { return all; }
   /// The declarations of the schedules that are programs.

@@ -3,9 +3,16 @@
 
 #include "Driver/ValueType.h"
 
-#include "Import/CostText.h"
+#include "Driver/InputFormat.h"
+#include "Driver/Io.h"
+#include "Emit/Emitter.h"
+#include "Frameworks/FrameworkTargets.h"
+#include "Frameworks/TorchVersions.h"
+#include "Support/Diagnostics/CommandDiags.h"
+#include "Support/Words.h"
+#include "Transforms/Passes.h"
+#include "Waiting/WaitModel.h"
 
-#include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
@@ -71,102 +78,179 @@ std::optional<StageGraph::Edge> parseEdge(StringRef text) {
   return edge;
 }
 
+std::optional<Rational> parseTime(StringRef text) {
+  std::optional<Rational> time = Rational::parse(text);
+  return time && !time->isNegative() ? time : std::nullopt;
+}
+
+std::optional<Rational> parseFactor(StringRef text) {
+  std::optional<Rational> factor = Rational::parse(text);
+  bool fits =
+      factor && *factor >= *Rational::make(1, 10) && *factor <= Rational(10);
+  return fits ? factor : std::nullopt;
+}
+
 //===----------------------------------------------------------------------===//
 // Types
 //===----------------------------------------------------------------------===//
 
-static bool isInstance(const ValueType &type, StringRef value) {
-  switch (type.kind) {
-  case ValueKind::Flag:
-    return value.empty();
-  case ValueKind::Switch:
-    return value == "true" || value == "false" || value == "1" || value == "0";
-  case ValueKind::Number: {
-    uint64_t number = 0;
-    return !value.getAsInteger(10, number) && number >= type.least &&
-           number <= type.most;
-  }
-  case ValueKind::Share:
-    return parseShare(value).has_value();
-  case ValueKind::Duration:
-    return parseDuration(value).has_value();
-  case ValueKind::Time: {
-    std::optional<Rational> time = Rational::parse(value);
-    return time && !time->isNegative();
-  }
-  case ValueKind::Factor: {
-    std::optional<Rational> factor = Rational::parse(value);
-    return factor && *factor >= *Rational::make(1, 10) &&
-           *factor <= Rational(10);
-  }
-  case ValueKind::Window:
-    return parseWindow(value).has_value();
-  case ValueKind::Edges:
-    return parseEdge(value).has_value();
-  case ValueKind::Size:
-    return parseMemorySize(value).has_value();
-  case ValueKind::Goal:
-    return parseGoal(value).has_value();
-  case ValueKind::Text:
-  case ValueKind::Choice:
-  case ValueKind::Form:
-  case ValueKind::File:
-  case ValueKind::Schedule:
-    return true;
-  }
-  llvm_unreachable("all kinds are listed");
+SmallVector<StringRef> ValueType::partsOf(StringRef value) const {
+  SmallVector<StringRef> parts;
+  value.split(parts, ',', hasCommas ? -1 : 0);
+  return parts;
 }
 
 std::optional<StringRef> ValueType::findWrong(StringRef value) const {
-  SmallVector<StringRef> parts = {value};
-  if (kind == ValueKind::Edges) {
-    parts.clear();
-    value.split(parts, ',');
-  }
-  for (StringRef part : parts)
-    if (!isInstance(*this, part))
+  auto isInstance = [&](StringRef part) {
+    uint64_t number = 0;
+    if (kind == ValueKind::Flag)
+      return part.empty();
+    if (kind == ValueKind::Switch)
+      return part == "true" || part == "false" || part == "1" || part == "0";
+    if (kind == ValueKind::Number)
+      return !part.getAsInteger(10, number) && number >= least &&
+             number <= most;
+    return !accepts || accepts(part);
+  };
+  for (StringRef part : partsOf(value))
+    if (!isInstance(part))
       return part;
   return std::nullopt;
 }
 
 std::string ValueType::description() const {
-  switch (kind) {
-  case ValueKind::Flag:
-  case ValueKind::Text:
-  case ValueKind::Choice:
-  case ValueKind::Form:
-  case ValueKind::File:
-  case ValueKind::Schedule:
-    break;
-  case ValueKind::Switch:
+  if (kind == ValueKind::Switch)
     return "true or false";
-  case ValueKind::Number: {
+  if (kind == ValueKind::Number) {
     std::string last = most == opttype::max32   ? "2^32 - 1"
                        : most == opttype::max64 ? "2^64 - 1"
                                                 : utostr(most);
     return "a number from " + utostr(least) + " to " + last;
   }
-  case ValueKind::Share:
-    return "a share such as 1% or 0.01";
-  case ValueKind::Duration:
-    return "a time such as 10s, 2m or 500ms";
-  case ValueKind::Time:
-    return "a time";
-  case ValueKind::Factor:
-    return "a number from 0.1 to 10";
-  case ValueKind::Window:
-    return "FROM:TO with FROM < TO";
-  case ValueKind::Edges:
-    return "an edge between two stages, such as 0->2";
-  case ValueKind::Size:
+  if (accepts == opttype::Size.accepts)
     return ("a size; a size is a number in the unit of the profile's sizes, "
             "such as 20 or 3.5, or bytes in one of the units " +
             memoryUnits() + ", such as 1.5GiB")
         .str();
-  case ValueKind::Goal:
-    return "memory, or memory,within=1%";
-  }
-  return "";
+  return wanted.str();
+}
+
+//===----------------------------------------------------------------------===//
+// Choices
+//===----------------------------------------------------------------------===//
+
+static constexpr auto nameAndSummary = [](const auto &row) {
+  return Choice{row.name, row.summary};
+};
+
+/// A choice per row of a table.
+static std::vector<Choice> choicesOf(const auto &rows, auto choiceOf) {
+  std::vector<Choice> choices;
+  for (const auto &row : rows)
+    choices.push_back(choiceOf(row));
+  return choices;
+}
+
+std::vector<Choice> inputFormatChoices() {
+  return choicesOf(allInputFormats(), nameAndSummary);
+}
+
+std::vector<Choice> modelChoices() {
+  return choicesOf(allWaitModels, [](WaitModel model) {
+    return Choice{waitModelName(model), waitModelPhrase(model)};
+  });
+}
+
+std::vector<Choice> targetChoices() {
+  return choicesOf(allPasses().pipelines, nameAndSummary);
+}
+
+std::vector<Choice> torchVersionChoices() {
+  return choicesOf(torchVersions, [](const TorchVersion &version) {
+    return Choice{version.name, version.phrase};
+  });
+}
+
+std::vector<Choice> dialectChoices() {
+  return {{"torch-2.5", "`B` and `W` are the halves of a backward, `BW` is a "
+                        "whole one"}};
+}
+
+std::vector<Choice> frameworkTargetChoices() {
+  return choicesOf(frameworkTable, [](const FrameworkInfo &framework) {
+    return Choice{framework.key, framework.title};
+  });
+}
+
+std::vector<Choice> emitChoices() {
+  std::vector<Choice> choices = choicesOf(allEmitters(), nameAndSummary);
+  for (const FrameworkEmitter &one : frameworkEmitters())
+    choices.push_back({one.key, one.summary});
+  return choices;
+}
+
+std::vector<Choice> cppChoices() {
+  return {{"loops", "code with loops"}, {"table", "constant tables"}};
+}
+
+std::vector<Choice> memoryViewChoices() {
+  return {{"panel", "a curve per rank, below the lanes"},
+          {"heat", "a strip per lane: the darker, the more memory"},
+          {"none", "no memory"}};
+}
+
+std::vector<Choice> timelineChoices() {
+  return {{"across", "a row per rank"},
+          {"down", "a row per time slot, whatever the costs"}};
+}
+
+std::vector<Choice> sortChoices() {
+  std::vector<Choice> choices = {
+#define PIPEC_FIGURE_KEY(Key, IsRate, Value) {Key, ""},
+#define PIPEC_SORT_KEY(Key, Order) {Key, ""},
+#include "Driver/SortKeys.def"
+  };
+  for (const FrameworkInfo &framework : frameworkTable)
+    choices.push_back({framework.key, ""});
+  return choices;
+}
+
+std::vector<Choice> searchPlacementChoices() {
+  return {{"loop", "stages in rounds over the ranks"},
+          {"v", "down the ranks and back"},
+          {"best", "the best of both, with up to --chunks chunks"}};
+}
+
+std::vector<Choice> backwardChoices() {
+  return {{"best", "the better of both"}, {"split", "I and W"}, {"whole", "B"}};
+}
+
+std::vector<Choice> diagnosticsFormatChoices() {
+  return {{"text", ""}, {"json", ""}};
+}
+
+std::vector<Choice> colorChoices() {
+  return {{"auto", ""}, {"always", ""}, {"never", ""}};
+}
+
+InFlightDiagnostic reportUnknownChoice(DiagEngine &diags, StringRef noun,
+                                       StringRef word,
+                                       ArrayRef<StringRef> choices) {
+  if (const FrameworkInfo *framework = findFramework(word);
+      framework && noun == "target")
+    return reportUsageError(diags, framework->title +
+                                       " has no target, because it runs orders "
+                                       "of its own code; --emit=" +
+                                       framework->key +
+                                       " writes the settings that choose one");
+  InFlightDiagnostic error =
+      diags.report(DiagLoc(), diag::UnknownChoice, noun, shortened(word));
+  // If many are equally similar, none of them is a useful hint.
+  std::vector<StringRef> meant = nearestWords(word, choices);
+  if (!meant.empty() && meant.size() <= 3)
+    error.note(DiagLoc(), diag::NoteDidYouMean, join(meant, "` or `"));
+  error.note(DiagLoc(), diag::NoteChoices, join(choices, "`, `"));
+  return error;
 }
 
 } // namespace pipec

@@ -4,7 +4,6 @@
 #include "Lint/Corrections.h"
 
 #include "Driver/Io.h"
-#include "Driver/OutputFile.h"
 #include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Words.h"
 

@@ -1,7 +1,7 @@
 //===- Jobs.cpp - Long runs that a page follows ---------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "Serve/Jobs.h"
+#include "Serve/LiveApi.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/JSON.h"

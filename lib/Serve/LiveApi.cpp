@@ -57,7 +57,7 @@ static constexpr LiveCommand commands[] = {
      .arguments = "calibrate --format=json",
      .time = jobTime,
      .file = "costs.json",
-     .maxBody = maxTraceBytes,
+     .maxBody = maxUploadBytes,
      .isJob = true,
      .readsProgram = false},
 };
@@ -161,10 +161,9 @@ static std::string answerOf(const ChildResult &result,
       json.value(nullptr);
     json.attributeEnd();
     std::optional<std::string> file = folder.read(command.file);
-    if (file && result.end == ChildResult::End::Exited)
-      json.attribute("file", json::fixUTF8(*file));
-    else
-      json.attribute("file", nullptr);
+    bool isWritten = file && result.end == ChildResult::End::Exited;
+    json.attribute("file",
+                   isWritten ? json::fixUTF8(*file) : json::Value(nullptr));
   });
   std::string path;
   raw_string_ostream(path) << json::Value(json::fixUTF8(folder.path() + "/"));

@@ -3,17 +3,108 @@
 
 #pragma once
 
+#include "Serve/ChildRun.h"
 #include "Serve/Http.h"
-#include "Serve/Jobs.h"
-#include "Serve/LiveRequest.h"
 #include "Serve/ServerFolder.h"
+#include "Support/DiagEngine.h"
 
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Support/JSON.h"
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
 #include <semaphore>
+#include <string>
+#include <thread>
+#include <vector>
 
 namespace pipec {
 
+/// The maximum number of bytes of the program of a page.
+inline constexpr size_t maxProgramBytes = size_t(1) << 18;
+/// The maximum number of bytes of a cost profile that a page keeps in its
+/// state: each request and each link contains it.
+inline constexpr size_t maxPageProfileBytes = size_t(1) << 18;
+
+/// A run of a command, from the body of a request: a line of JSON, followed by
+/// the contents of the traces, one after the other.
+///
+///     {"program": "...", "options": {"D": ["ranks=4"], "cost": "F=2"},
+///      "files": {"cost-profile": "..."}, "traces": [3436, 3502],
+///      "tab": "...", "serial": 3}
+///
+/// All members are optional. Options are those that LiveRequest.cpp lists; they
+/// have a text, an integer or a list of them as value, which the command
+/// checks.
+struct LiveRequest {
+  /// Reads a body, which must outlive the request. `library` has the files of
+  /// the schedules of the library, by name. Fails at the first member that is
+  /// not as above.
+  static llvm::Expected<LiveRequest>
+  read(llvm::StringRef body, const std::map<std::string, std::string> &library);
+
+  /// A file that the run reads; its path follows `option` in an argument.
+  struct File {
+    std::string option;
+    std::string name;
+    std::string text;
+    /// The contents of a trace, in place of `text`.
+    llvm::StringRef trace;
+  };
+
+  std::string program;
+  std::vector<std::string> arguments;
+  std::vector<File> files;
+  /// Identifies the page; a new request of a page replaces its previous one.
+  std::string tab;
+  /// Requests of a page with higher numbers are newer.
+  int64_t serial = 0;
+};
+
+/// Runs a program: `runChild`, or a function of a test.
+using RunChild = std::function<ChildResult(const ChildRequest &)>;
+
+/// Runs of seconds to minutes, each on a thread of its own. A page polls the
+/// state of a job; a job that no page polls is ended.
+class Jobs {
+public:
+  explicit Jobs(RunChild run) : run(std::move(run)) {}
+  /// Ends all jobs.
+  ~Jobs();
+  Jobs(const Jobs &) = delete;
+  Jobs &operator=(const Jobs &) = delete;
+
+  /// Makes the answer of a job that has ended, as JSON.
+  using Finish = std::function<std::string(const ChildResult &)>;
+
+  /// Starts a job and returns its number; empty if too many are running.
+  std::optional<uint64_t> start(ChildRequest request, Finish finish);
+  /// An object of JSON with `done`, `seconds`, `progress` (the last line of
+  /// standard error, empty if it is a message) and, once the job is done,
+  /// `answer`. Empty if the job does not exist or was forgotten.
+  std::optional<std::string> state(uint64_t id);
+  /// Interrupts a job, and ends it if it still runs some seconds later. False
+  /// if the job does not exist or was forgotten.
+  bool cancel(uint64_t id);
+
+private:
+  struct Job;
+
+  std::shared_ptr<Job> find(uint64_t id);
+  void forgetOld();
+
+  const RunChild run;
+  std::mutex mutex;
+  uint64_t last = 0;
+  std::map<uint64_t, std::shared_ptr<Job>> all;
+};
+
 /// The maximum number of bytes in the body of a request with traces.
-inline constexpr size_t maxTraceBytes = size_t(1) << 26;
+inline constexpr size_t maxUploadBytes = size_t(1) << 26;
 
 /// The settings of a server.
 struct LiveSettings {
@@ -83,5 +174,12 @@ private:
   std::mutex mutex;
   std::map<std::string, Tab> tabs;
 };
+
+/// The page, complete: it loads nothing but from the server's requests. `facts`
+/// are its initial contents: `name`, of the file, and `program`; rows of `name`
+/// and `summary` in `library`, `targets` and `backwards`; and `timedTargets`,
+/// those with a pass that uses costs.
+llvm::FailureOr<std::string> livePage(llvm::json::Object facts,
+                                      DiagEngine &diags);
 
 } // namespace pipec

@@ -1,10 +1,9 @@
 //===- LivePage.cpp - The live page ---------------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "Serve/LivePage.h"
+#include "Serve/LiveApi.h"
 
 #include "Cost/Figure.h"
-#include "Serve/LiveApi.h"
 #include "Template/Template.h"
 
 #include "llvm/Support/JSON.h"
@@ -37,14 +36,6 @@ constexpr char pageProgram[] =
 
 } // namespace
 
-static json::Array
-namesOf(const std::vector<std::pair<std::string, std::string>> &rows) {
-  json::Array all;
-  for (const auto &[name, summary] : rows)
-    all.push_back(json::Object{{"name", name}, {"summary", summary}});
-  return all;
-}
-
 /// The times that can be set for a whole schedule.
 static json::Array costNames() {
   json::Array all;
@@ -67,17 +58,11 @@ static std::string scriptText(json::Value value) {
   return safe;
 }
 
-FailureOr<std::string> livePage(const LiveFacts &facts, DiagEngine &diags) {
-  std::string config =
-      scriptText(json::Object{{"name", json::fixUTF8(facts.name)},
-                              {"program", json::fixUTF8(facts.program)},
-                              {"library", namesOf(facts.library)},
-                              {"targets", namesOf(facts.targets)},
-                              {"timedTargets", facts.timedTargets},
-                              {"backwards", namesOf(facts.backwards)},
-                              {"costs", costNames()},
-                              {"maxTraceBytes", int64_t(maxTraceBytes)},
-                              {"maxProfileBytes", int64_t(maxProfileBytes)}});
+FailureOr<std::string> livePage(json::Object facts, DiagEngine &diags) {
+  facts["costs"] = costNames();
+  facts["maxTraceBytes"] = int64_t(maxUploadBytes);
+  facts["maxProfileBytes"] = int64_t(maxPageProfileBytes);
+  std::string config = scriptText(std::move(facts));
   TextData data;
   data.set("style", pageStyle);
   data.set("config", config);

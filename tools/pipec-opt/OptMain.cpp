@@ -12,12 +12,10 @@
 #include "OptMain.h"
 
 #include "Driver/Grid.h"
-#include "Driver/Help.h"
 #include "Driver/Information.h"
 #include "Driver/Input.h"
 #include "Driver/InputFormat.h"
 #include "Driver/Io.h"
-#include "Driver/OutputName.h"
 #include "Driver/PassFlags.h"
 #include "StepText/StepPrinter.h"
 #include "Transforms/Passes.h"

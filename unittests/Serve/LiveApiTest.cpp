@@ -164,7 +164,7 @@ TEST_F(LiveApiTest, CallsFilesByTheirNames) {
 TEST_F(LiveApiTest, LimitsBodies) {
   HttpRequest request;
   request.path = "/calibrate";
-  EXPECT_EQ(LiveApi::maxBody(request), maxTraceBytes);
+  EXPECT_EQ(LiveApi::maxBody(request), maxUploadBytes);
   for (const char *path : {"/compile", "/", "/calibrate/", "calibrate"}) {
     request.path = path;
     EXPECT_EQ(LiveApi::maxBody(request), maxBodyBytes) << path;
