@@ -18,7 +18,6 @@
 
 #include "IR/TiedMeetings.h"
 #include "Simulation/ResultTimes.h"
-#include "Simulation/TransferTimes.h"
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 

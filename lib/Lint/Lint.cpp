@@ -8,7 +8,7 @@
 #include "IR/StepPlaces.h"
 #include "IR/TiedMeetings.h"
 #include "Simulation/MemoryLimit.h"
-#include "Simulation/SlotOrder.h"
+#include "Simulation/Slots.h"
 #include "Support/Diagnostics/AnalysisDiags.h"
 #include "Support/Diagnostics/VerifierDiags.h"
 #include "Support/Words.h"

@@ -14,22 +14,11 @@ namespace pipec {
 
 static bool holds(Expectation::Relation relation, Rational measured,
                   Rational expected) {
-  int order = Rational::compare(measured, expected);
-  switch (relation) {
-  case Expectation::Relation::EQ:
-    return order == 0;
-  case Expectation::Relation::NE:
-    return order != 0;
-  case Expectation::Relation::LT:
-    return order < 0;
-  case Expectation::Relation::LE:
-    return order <= 0;
-  case Expectation::Relation::GT:
-    return order > 0;
-  case Expectation::Relation::GE:
-    return order >= 0;
-  }
-  llvm_unreachable("all relations are compared");
+  // In the order of the relations: if the measured value is less, equal, more.
+  static constexpr bool table[][3] = {
+      {false, true, false}, {true, false, true},  {true, false, false},
+      {true, true, false},  {false, false, true}, {false, true, true}};
+  return table[unsigned(relation)][Rational::compare(measured, expected) + 1];
 }
 
 /// The value of a metric; empty if a rate does not fit 64 bits.

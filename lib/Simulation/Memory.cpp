@@ -16,7 +16,7 @@ namespace pipec {
 
 static constexpr StepKind computeKinds[] = {StepKind::F, StepKind::B,
                                             StepKind::I, StepKind::W};
-static constexpr int64_t largest = std::numeric_limits<int64_t>::max();
+static constexpr int64_t mostUnits = std::numeric_limits<int64_t>::max();
 
 FailureOr<MemoryModel> MemoryModel::make(const Schedule &schedule,
                                          DiagEngine &diags) {
@@ -49,7 +49,7 @@ bool MemoryModel::findUnit() {
   auto widen = [&](Rational value) {
     __int128 next = __int128(unit) / std::gcd(unit, value.denominator()) *
                     value.denominator();
-    if (next > largest)
+    if (next > mostUnits)
       return false;
     unit = int64_t(next);
     return true;
@@ -73,7 +73,7 @@ bool MemoryModel::convert() {
       __int128 units =
           __int128(value.numerator()) * (unit / value.denominator());
       *next[at++] = int64_t(units);
-      return units <= largest && units >= -largest;
+      return units <= mostUnits && units >= -mostUnits;
     });
   };
   Stage common;
@@ -106,7 +106,7 @@ bool MemoryModel::findParameters() {
         sums[rank] += __int128(stage.sharded) - stage.parameters;
       }
   for (__int128 sum : sums) {
-    if (sum > largest / 4 || sum < -largest / 4)
+    if (sum > mostUnits / 4 || sum < -mostUnits / 4)
       return false;
     resident.push_back(int64_t(sum));
   }
@@ -130,7 +130,7 @@ bool MemoryModel::sumsFit() const {
       else if (isFsdp(step.kind()))
         sum += size(stage.parameters);
     }
-    if (sum > largest / 4)
+    if (sum > mostUnits / 4)
       return false;
   }
   return true;

@@ -10,7 +10,7 @@
 #include "IR/OrderWalk.h"
 #include "IR/TiedMeetings.h"
 #include "Simulation/Blocked.h"
-#include "Simulation/FreeClock.h"
+#include "Simulation/Resources.h"
 #include "Support/Diagnostics/AnalysisDiags.h"
 #include "Waiting/DeadlockReport.h"
 #include "Waiting/WaitEngine.h"
@@ -25,10 +25,10 @@ namespace pipec {
 /// Creates simulations.
 class Simulator {
 public:
-  static FailureOr<Simulation> freely(const Schedule &schedule,
-                                      DiagEngine &diags, int64_t parts = 1);
-  static FailureOr<Simulation> under(const Schedule &schedule, WaitModel model,
-                                     DiagEngine &diags, int64_t parts = 1);
+  /// Under free arrival without a model.
+  static FailureOr<Simulation> run(const Schedule &schedule,
+                                   std::optional<WaitModel> model,
+                                   DiagEngine &diags, int64_t parts = 1);
   static FailureOr<Simulation>
   recorded(const Schedule &schedule, ArrayRef<std::vector<RecordedTime>> times,
            int64_t perUnit, DiagEngine &diags);
@@ -132,94 +132,82 @@ static void setTiedStarts(const Schedule &schedule,
   }
 }
 
-FailureOr<Simulation> Simulator::freely(const Schedule &schedule,
-                                        DiagEngine &diags, int64_t parts) {
-  if (failed(checkResults(schedule, diags)))
+FailureOr<Simulation> Simulator::run(const Schedule &schedule,
+                                     std::optional<WaitModel> model,
+                                     DiagEngine &diags, int64_t parts) {
+  if (!model && failed(checkResults(schedule, diags)))
     return failure();
   FailureOr<TickCosts> costs = TickCosts::make(schedule, diags, parts);
   if (failed(costs))
     return failure();
   Simulation simulation(schedule, std::move(*costs));
+  simulation.waitModel = model;
   const TickCosts &ticks = simulation.tickCosts;
-  auto ends = [&](auto client) {
+  const StepNumbers &numbers = simulation.stepNumbers;
+  std::vector<int64_t> &starts = simulation.starts;
+  auto endsFreely = [&](auto client) {
     OrderWalk<decltype(client)> walk(schedule, client);
     bool good = walk.run();
     if (!good)
       (void)reportBlocked(schedule, walk, diags);
     return good;
   };
-  bool good = needsResources(schedule, ticks)
-                  ? ends(FreeRun<true>(schedule, ticks, simulation.stepNumbers,
-                                       simulation.starts))
-                  : ends(FreeRun<false>(schedule, ticks, simulation.stepNumbers,
-                                        simulation.starts));
-  if (!good)
-    return failure();
-  TiedMeetings meetings(schedule);
-  if (!meetings.allMeet()) {
-    Transfers transfers(schedule);
-    reportDeadlock(Waiting(schedule, transfers, WaitModel::Edge),
-                   Severity::Error, nullptr, diags);
-    return failure();
-  }
-  setTiedStarts(schedule, meetings, ticks, simulation.stepNumbers,
-                simulation.starts);
-  simulation.summarize();
-  return simulation;
-}
-
-FailureOr<Simulation> Simulator::under(const Schedule &schedule,
-                                       WaitModel model, DiagEngine &diags,
-                                       int64_t parts) {
-  FailureOr<TickCosts> costs = TickCosts::make(schedule, diags, parts);
-  if (failed(costs))
-    return failure();
-  Simulation simulation(schedule, std::move(*costs));
-  const Transfers &transfers = simulation.stepTransfers.emplace(schedule);
-  simulation.waitModel = model;
-  const TickCosts &ticks = simulation.tickCosts;
-  auto ends = [&](auto clock) {
+  auto endsUnderModel = [&](auto clock) {
+    const Transfers &transfers = simulation.stepTransfers.emplace(schedule);
     WaitState state =
-        WaitEngine<decltype(clock)>(schedule, transfers, model, clock).run();
+        WaitEngine<decltype(clock)>(schedule, transfers, *model, clock).run();
     bool good = state.incomplete == 0;
     for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
       good = good && state.at[rank] == schedule.ranks[rank].size();
     return good;
   };
-  std::vector<int64_t> rankEnds(schedule.numRanks);
-  bool good = needsResources(schedule, ticks)
-                  ? ends(TickClock<true>{ticks, simulation.starts, rankEnds,
-                                         Collectives(schedule, ticks),
-                                         EdgeQueues(ticks)})
-                  : ends(TickClock<false>{ticks, simulation.starts, rankEnds});
+  auto ends = [&](auto resources) {
+    constexpr bool any = decltype(resources)::value;
+    if (!model)
+      return endsFreely(FreeRun<any>(schedule, ticks, numbers, starts));
+    TickClock<any> clock{ticks, starts,
+                         std::vector<int64_t>(schedule.numRanks)};
+    if constexpr (any) {
+      clock.collectives.emplace(schedule, ticks);
+      clock.edges.emplace(ticks);
+    }
+    return endsUnderModel(std::move(clock));
+  };
+  bool good = needsResources(schedule, ticks) ? ends(std::true_type())
+                                              : ends(std::false_type());
+  if (!good && !model)
+    return failure();
   TiedMeetings meetings(schedule);
   if (!good || !meetings.allMeet()) {
-    reportDeadlock(Waiting(schedule, transfers, model), Severity::Error,
-                   nullptr, diags, /*heads=*/true);
+    if (!model)
+      simulation.stepTransfers.emplace(schedule);
+    reportDeadlock(Waiting(schedule, *simulation.stepTransfers,
+                           model.value_or(WaitModel::Edge)),
+                   Severity::Error, nullptr, diags, /*heads=*/!!model);
     return failure();
   }
-  setTiedStarts(schedule, meetings, ticks, simulation.stepNumbers,
-                simulation.starts);
+  setTiedStarts(schedule, meetings, ticks, numbers, starts);
   simulation.summarize();
   return simulation;
 }
 
 FailureOr<Simulation> simulate(const Schedule &schedule, DiagEngine &diags) {
-  return Simulator::freely(schedule, diags);
+  return Simulator::run(schedule, std::nullopt, diags);
 }
 
 FailureOr<Simulation> simulate(const Schedule &schedule, WaitModel model,
                                DiagEngine &diags) {
-  return Simulator::under(schedule, model, diags);
+  return Simulator::run(schedule, model, diags);
 }
 
 FailureOr<Simulation> simulate(const Schedule &schedule,
                                std::optional<WaitModel> model,
                                DiagEngine &diags, int64_t parts) {
-  if (!schedule.hasP2P())
-    return Simulator::freely(schedule, diags, parts);
-  return Simulator::under(schedule, model.value_or(WaitModel::Edge), diags,
-                          parts);
+  if (schedule.hasP2P())
+    model = model.value_or(WaitModel::Edge);
+  else
+    model.reset();
+  return Simulator::run(schedule, model, diags, parts);
 }
 
 FailureOr<Simulation>

@@ -76,19 +76,19 @@ public:
   /// An upper bound of the time of any run: the sum of all steps.
   __int128 sumOfAll() const {
     int64_t longest = 0;
-    Rational factor = 1;
+    Rational share = 1;
     auto note = [&](const OverlapTicks &overlap) {
       longest = std::max(longest, overlap.ticks);
-      factor = std::max(factor, overlap.factor);
+      share = std::max(share, overlap.factor);
     };
     note(costs.otherOverlaps);
     for (const auto &overlap : costs.overlaps)
       note(overlap.second);
-    __int128 times = factor.floor() + __int128(!factor.isInteger());
+    __int128 times = share.floor() + __int128(!share.isInteger());
     EdgeTicks slowest = costs.commonEdge;
     auto noteEdge = [&](EdgeTicks edge) {
-      slowest.latency = std::max(slowest.latency, edge.latency);
-      slowest.occupancy = std::max(slowest.occupancy, edge.occupancy);
+      slowest = {std::max(slowest.latency, edge.latency),
+                 std::max(slowest.occupancy, edge.occupancy)};
     };
     noteEdge(costs.nodesEdge);
     for (const auto &edge : costs.edges)
@@ -103,6 +103,21 @@ public:
                  factor;
     };
 
+    // In most cases, as many times the most expensive step is small enough.
+    int64_t compute = 0, other = costs.tied, rankFactor = 0, factor = 1;
+    for (const Row &row : costs.rows) {
+      compute = std::max(compute, *llvm::max_element(row.compute));
+      other = std::max(other, *llvm::max_element(row.collectives));
+      rankFactor = std::max(rankFactor, row.rankFactor);
+    }
+    for (int64_t own : costs.microbatches)
+      factor = std::max(factor, own);
+    __int128 most = hop + other +
+                    overlapped(__int128(compute) * factor, rankFactor, factor);
+    size_t steps = schedule.numSteps();
+    if (most <= largest / 4 / int64_t(std::max<size_t>(steps, 1)))
+      return most * steps;
+
     __int128 sum = 0;
     bool inGroup = false;
     for (auto [rank, list] : enumerate(schedule.ranks))
@@ -113,11 +128,8 @@ public:
           __int128 factor = costs.microbatchFactor(step);
           __int128 own = row.compute[unsigned(step.kind())] * factor;
           bool last = !step.joined();
-          if (!inGroup && last) {
-            sum += own;
-          } else {
-            sum += overlapped(own, row.rankFactor, factor);
-          }
+          sum +=
+              inGroup || !last ? overlapped(own, row.rankFactor, factor) : own;
           inGroup = !last;
         } else if (isFsdp(step.kind())) {
           sum += costs.collective(unsigned(rank), step);

@@ -45,7 +45,7 @@
 
 #include "IR/OrderWalk.h"
 #include "Simulation/Blocked.h"
-#include "Simulation/FreeClock.h"
+#include "Simulation/Resources.h"
 #include "Simulation/Simulate.h"
 #include "Support/SpanSort.h"
 #include "Transforms/P2POrders.h"
