@@ -83,11 +83,8 @@ Block BlockSearch::change(const Block &from) {
     return size * (int(random.below(201)) - 100) / 100;
   };
   using namespace tuning;
-  static constexpr unsigned chances[] = {changeOffset,   changeAllAfter,
-                                         changePatience, changePeriod,
-                                         changeInFlight, changeHold};
   for (unsigned n = 1 + random.below(maxChanges); n != 0; --n) {
-    unsigned what = random.choose(chances);
+    unsigned what = random.choose(changes);
     if (what == 0) {
       block.offsets[random.below(block.offsets.size())] += delta();
     } else if (what == 1) {

@@ -109,6 +109,27 @@ StepWindows Paths::open(Ticks makespan) const {
           std::vector<Ticks>(problem.numSteps(), makespan)};
 }
 
+/// Calls `visit(rank, step, time, hop)` for each step that the step of `letter`
+/// and micro-batch `j` follows, `hop` after its end.
+template <typename Visitor>
+void Paths::forSources(unsigned rank, unsigned letter, uint32_t j,
+                       Visitor visit) const {
+  const Letter &own = problem.info(rank, letter);
+  if (j)
+    visit(rank, problem.base(rank, letter) + j - 1, own.time, 0);
+  for (uint8_t other : problem.before(own))
+    visit(rank, problem.base(rank, other) + j, problem.info(rank, other).time,
+          0);
+  for (const Transfer &source : problem.sources(own))
+    visit(source.rank, source.base + j, problem.infoOf(source.base).time,
+          source.hop);
+  if (own.kind == LetterF)
+    for (const MemoryArc &arc : memoryArcs[rank])
+      if (arc.forward == letter && arc.lag <= j)
+        visit(rank, problem.base(rank, arc.letter) + j - arc.lag,
+              problem.info(rank, arc.letter).time, 0);
+}
+
 bool Paths::moveStarts(StepWindows &windows, std::vector<char> *changed) const {
   std::vector<Ticks> &starts = windows.starts;
   bool good = true;
@@ -120,20 +141,10 @@ bool Paths::moveStarts(StepWindows &windows, std::vector<char> *changed) const {
       const Letter &letter = problem.info(rank, index);
       uint32_t step = problem.base(rank, index) + j;
       Ticks start = starts[step];
-      auto after = [&](uint32_t other, Ticks time, Ticks hop) {
-        start = std::max(start, starts[other] + time + hop);
-      };
-      if (j)
-        after(step - 1, letter.time, 0);
-      for (uint8_t other : problem.before(letter))
-        after(problem.base(rank, other) + j, problem.info(rank, other).time, 0);
-      for (const Transfer &source : problem.sources(letter))
-        after(source.base + j, problem.infoOf(source.base).time, source.hop);
-      if (kind == LetterF)
-        for (const MemoryArc &arc : memoryArcs[rank])
-          if (arc.forward == index && arc.lag <= j)
-            after(problem.base(rank, arc.letter) + j - arc.lag,
-                  problem.info(rank, arc.letter).time, 0);
+      forSources(rank, index, j,
+                 [&](unsigned, uint32_t other, Ticks time, Ticks hop) {
+                   start = std::max(start, starts[other] + time + hop);
+                 });
       if (start == starts[step])
         return;
       starts[step] = start;
@@ -166,23 +177,14 @@ bool Paths::moveEnds(StepWindows &windows, std::vector<char> *changed) const {
       uint32_t step = problem.base(rank, index) + j;
       good = good && windows.starts[step] + letter.time <= ends[step];
       Ticks start = ends[step] - letter.time;
-      auto before = [&](unsigned otherRank, uint32_t other, Ticks hop) {
-        if (start - hop >= ends[other])
-          return;
-        ends[other] = start - hop;
-        if (changed)
-          (*changed)[otherRank] = true;
-      };
-      if (j)
-        before(rank, step - 1, 0);
-      for (uint8_t other : problem.before(letter))
-        before(rank, problem.base(rank, other) + j, 0);
-      for (const Transfer &source : problem.sources(letter))
-        before(source.rank, source.base + j, source.hop);
-      if (kind == LetterF)
-        for (const MemoryArc &arc : memoryArcs[rank])
-          if (arc.forward == index && arc.lag <= j)
-            before(rank, problem.base(rank, arc.letter) + j - arc.lag, 0);
+      forSources(rank, index, j,
+                 [&](unsigned of, uint32_t other, Ticks, Ticks hop) {
+                   if (start - hop >= ends[other])
+                     return;
+                   ends[other] = start - hop;
+                   if (changed)
+                     (*changed)[of] = true;
+                 });
     };
     for (unsigned stage = 0; stage != stages; ++stage) {
       if (problem.split)

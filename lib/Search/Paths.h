@@ -56,6 +56,9 @@ public:
   }
 
 private:
+  template <typename Visitor>
+  void forSources(unsigned rank, unsigned letter, uint32_t j,
+                  Visitor visit) const;
   bool moveStarts(StepWindows &windows, std::vector<char> *changed) const;
   bool moveEnds(StepWindows &windows, std::vector<char> *changed) const;
 

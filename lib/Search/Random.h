@@ -8,9 +8,42 @@
 
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 namespace pipec::search {
+
+inline constexpr unsigned logBits = 11;
+
+/// -ln((2 i + 1) / 2^12) in units of 2^-16 for each i, by whole numbers alone:
+/// squaring a number doubles its logarithm, whose bits so come out one by one.
+constexpr std::array<uint32_t, 1 << logBits> makeLogTable() {
+  std::array<uint32_t, 1 << logBits> table = {};
+  for (uint32_t i = 0; i != table.size(); ++i) {
+    uint64_t x = uint64_t(2 * i + 1) << 20; // of 2^32
+    int64_t log = 0;                        // to the base 2, in 2^-24
+    while (x < uint64_t(1) << 31) {
+      x <<= 1;
+      log -= int64_t(1) << 24;
+    }
+    // 2^31 <= x < 2^32: x / 2^31 is in 1 to 2.
+    log -= int64_t(1) << 24;
+    for (int bit = 23; bit >= 0; --bit) {
+      x = x * x >> 31;
+      if (x >= uint64_t(1) << 32) {
+        x >>= 1;
+        log += int64_t(1) << bit;
+      }
+    }
+    // ln 2 = 45426.09 / 65536
+    table[i] = uint32_t(-log * 45426 >> 24);
+  }
+  return table;
+}
+
+inline constexpr auto logTable = makeLogTable();
+static_assert(logTable.back() < 32 && logTable[0] > 540000 &&
+              logTable[0] < 546000);
 
 /// The generator splitmix64.
 class Random {
@@ -43,7 +76,7 @@ public:
     return place;
   }
   /// -ln(u) for a random u from 0 to 1, in units of 2^-16.
-  uint32_t exponential();
+  uint32_t exponential() { return logTable[next() >> (64 - logBits)]; }
 
 private:
   uint64_t state;

@@ -4,7 +4,7 @@
 #include "SearchRun/SearchStarts.h"
 
 #include "Driver/Figures.h"
-#include "Search/Timing.h"
+#include "Search/Decoder.h"
 #include "Simulation/Memory.h"
 #include "Simulation/Simulate.h"
 #include "Support/Diagnostics/SearchDiags.h"

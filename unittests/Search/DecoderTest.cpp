@@ -3,7 +3,6 @@
 
 #include "Search/Decoder.h"
 #include "Search/RandomProblems.h"
-#include "Search/Timing.h"
 
 #include "gtest/gtest.h"
 
