@@ -1,7 +1,7 @@
 //===- LayoutSearch.cpp - The best of all layouts -------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "SearchRun/LayoutSearch.h"
+#include "SearchRun/PlacementSearch.h"
 
 #include "Driver/Figures.h"
 #include "Search/Splits.h"
@@ -41,22 +41,23 @@ public:
   Rational leastBound() { return openBound().value_or(0); }
   /// Searches for a makespan below `known` with `work` units of work.
   LogicalResult run(std::optional<Rational> known, uint64_t work);
-  /// Searches the layout `stages` for a makespan below `makespan`.
-  FailureOr<PlacementResult> runOne(const StageLayers &stages,
-                                    Rational makespan);
-
-  const std::optional<PlacementResult> &bestFound() const { return best; }
-  /// A bound of all layouts; empty if none has a schedule.
-  std::optional<Rational> boundOfAll() const { return allBound; }
+  /// Searches the layout `stages` for a makespan below `useless`, with one of
+  /// `parts` parts of the work.
+  FailureOr<PlacementResult> runOne(const StageLayers &stages, unsigned parts,
+                                    std::optional<Rational> useless);
   LayoutResult take() {
     summary.best = layoutText(bestStages);
     summary.bound = *allBound;
     return {std::move(*best), std::move(summary)};
   }
-  const LayoutSummary &known() const { return summary; }
-  const StageLayers &bestLayout() const { return bestStages; }
+
+  std::optional<PlacementResult> best;
+  StageLayers bestStages;
+  LayoutSummary summary;
+  /// A bound of all layouts; empty if none has a schedule.
+  std::optional<Rational> allBound;
   /// Why a layout has no schedule.
-  StringRef reasonOfNone() const { return reason; }
+  std::string reason;
 
 private:
   /// A layout with a bound of its own.
@@ -129,15 +130,9 @@ private:
   std::set<StageLayers> searched;
   /// The bounds of those that were searched.
   std::vector<Rational> searchedBounds;
-  std::optional<PlacementResult> best;
-  StageLayers bestStages;
   /// The place of the best one in `searchedBounds`.
   size_t bestNumber = 0;
-  LayoutSummary summary;
-  std::optional<Rational> allBound;
   uint64_t workOnBounds = 0;
-  /// Why a layout has no schedule.
-  std::string reason;
   bool wasStopped = false;
 };
 
@@ -319,23 +314,17 @@ std::optional<Rational> Layouts::openBound() {
 //===----------------------------------------------------------------------===//
 
 LogicalResult Layouts::searchOne(const Candidate &candidate) {
-  FailureOr<SearchProblem> problem = prepare(candidate.stages);
-  assert(succeeded(problem) && "it was prepared before");
-  if (failed(search.addStarts(*problem, &used)))
+  auto result = runOne(candidate.stages, 2 * maxSearches, toBeat());
+  if (failed(result))
     return failure();
-  SearchLimits limits;
-  limits.work = work / (2 * maxSearches);
-  limits.uselessBound = toBeat();
-  FailureOr<FoundSchedule> found = search.find(*problem, limits);
-  if (failed(found))
-    return failure();
+  const FoundSchedule &found = result->found;
   ++summary.searched;
   searched.insert(candidate.stages);
-  wasStopped |= found->stopped;
-  searchedBounds.push_back(std::max(found->bound, candidate.bound));
-  if (!best || found->makespan < best->found.makespan) {
+  wasStopped |= found.stopped;
+  searchedBounds.push_back(std::max(found.bound, candidate.bound));
+  if (!best || found.makespan < best->found.makespan) {
     bestNumber = searchedBounds.size() - 1;
-    best = PlacementResult{std::move(*problem), std::move(*found), {}};
+    best = std::move(*result);
     bestStages = candidate.stages;
   }
   return success();
@@ -423,14 +412,12 @@ LogicalResult Layouts::run(std::optional<Rational> known, uint64_t share) {
 }
 
 FailureOr<PlacementResult> Layouts::runOne(const StageLayers &stages,
-                                           Rational makespan) {
+                                           unsigned parts,
+                                           std::optional<Rational> useless) {
   FailureOr<SearchProblem> problem = prepare(stages);
   if (failed(problem) || failed(search.addStarts(*problem, &used)))
     return failure();
-  SearchLimits limits;
-  limits.work = work / 4;
-  limits.uselessBound = makespan;
-  FailureOr<FoundSchedule> found = search.find(*problem, limits);
+  auto found = search.find(*problem, {work / parts, useless});
   if (failed(found))
     return failure();
   return PlacementResult{std::move(*problem), std::move(*found), {}};
@@ -461,15 +448,14 @@ FailureOr<LayoutResult> searchLayouts(ScheduleSearch &search,
   for (auto [i, form] : enumerate(forms)) {
     if (failed(form->run(known, request.work() / forms.size())))
       return failure();
-    const auto &best = form->bestFound();
+    const auto &best = form->best;
     if (best && (!known || best->found.makespan < *known)) {
       better = i;
       known = best->found.makespan;
     }
   }
   if (!known)
-    return diags.report(DiagLoc(), diag::SearchNoLayout,
-                        forms[0]->reasonOfNone());
+    return diags.report(DiagLoc(), diag::SearchNoLayout, forms[0]->reason);
   LayoutResult all = forms[better]->take();
   PlacementResult &result = all.result;
   result.coverage = both              ? Coverage::Either
@@ -479,11 +465,11 @@ FailureOr<LayoutResult> searchLayouts(ScheduleSearch &search,
   if (!both)
     return all;
   Layouts &other = *forms[!better];
-  all.summary.merge(other.known(), other.boundOfAll());
-  bool stopped = other.bestFound() && other.bestFound()->found.stopped;
+  all.summary.merge(other.summary, other.allBound);
+  bool stopped = other.best && other.best->found.stopped;
   // The bound of the layout is one of both forms, too.
   FailureOr<PlacementResult> same =
-      other.runOne(forms[better]->bestLayout(), *known);
+      other.runOne(forms[better]->bestStages, 4, *known);
   if (succeeded(same)) {
     stopped |= same->found.stopped;
     if (same->found.makespan < *known) {

@@ -1,7 +1,18 @@
 //===- MemorySearch.cpp - Makespan against memory -------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Searches under smaller memory limits than the given ones. All limits shrink
+// by a common factor; the largest limit of a rank stands for all. Without a
+// limit, all ranks start from the memory of the current schedule.
+//
+// A smaller limit excludes more schedules only if it is below one of the sizes
+// that the activations of some rank can have. There are few of these sizes,
+// unless stages differ much: then limits between them are left out, and the
+// least one is between two limits.
+//
+//===----------------------------------------------------------------------===//
 
-#include "SearchRun/MemorySearch.h"
+#include "SearchRun/PlacementSearch.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -186,12 +197,10 @@ std::optional<SearchProblem> Levels::problemOf(Rational limit) const {
     return std::nullopt;
   SearchProblem own = {
       problem.request, std::move(*model), {}, {}, problem.libraryLeftOut};
-  auto isPossible = [&](const SearchStart &start) {
-    return own.model.problem.isValid(start.words);
-  };
-  for (const SearchStart &start : problem.starts)
-    if (isPossible(start))
-      own.starts.push_back(start);
+  llvm::copy_if(problem.starts, std::back_inserter(own.starts),
+                [&](const SearchStart &start) {
+                  return own.model.problem.isValid(start.words);
+                });
   own.library = bestOfLibrary(problem.starts, own.model.header.memory);
   return own;
 }
@@ -298,9 +307,7 @@ FailureOr<std::vector<MemoryPoint>> searchFrontier(ScheduleSearch &search,
     // The last level starts from the known result.
     if (level == high)
       own->starts.push_back(startOf(found));
-    SearchLimits limits;
-    limits.work = work / chosen.size();
-    FailureOr<FoundSchedule> here = search.find(*own, limits);
+    FailureOr<FoundSchedule> here = search.find(*own, {work / chosen.size()});
     if (failed(here))
       return failure();
     before = startOf(*here);

@@ -10,6 +10,12 @@ using namespace llvm;
 
 namespace pipec {
 
+/// The outcome of a search with this bound when another makespan is the best.
+static PlacementTrial::Outcome lostTo(Rational makespan, Rational bound) {
+  return bound >= makespan ? PlacementTrial::Outcome::Excluded
+                           : PlacementTrial::Outcome::Slower;
+}
+
 namespace {
 
 class Placements {
@@ -119,11 +125,9 @@ LogicalResult Placements::addStarts() {
 }
 
 void Placements::makeBest(unsigned trial, FoundSchedule found) {
-  if (best) {
-    PlacementTrial &before = result.trials[*best];
-    before.outcome =
-        *before.bound >= found.makespan ? Outcome::Excluded : Outcome::Slower;
-  }
+  if (best)
+    result.trials[*best].outcome =
+        lostTo(found.makespan, *result.trials[*best].bound);
   best = trial;
   result.trials[trial].outcome = Outcome::Best;
   result.found = std::move(found);
@@ -131,11 +135,10 @@ void Placements::makeBest(unsigned trial, FoundSchedule found) {
 
 LogicalResult Placements::searchTrial(PlacementTrial &trial,
                                       SearchProblem &problem, uint64_t work) {
-  SearchLimits limits;
-  limits.work = work;
+  std::optional<Rational> useless;
   if (best)
-    limits.uselessBound = result.found.makespan;
-  FailureOr<FoundSchedule> found = search.find(problem, limits);
+    useless = result.found.makespan;
+  FailureOr<FoundSchedule> found = search.find(problem, {work, useless});
   if (failed(found))
     return failure();
   trial.makespan = found->makespan;
@@ -145,8 +148,7 @@ LogicalResult Placements::searchTrial(PlacementTrial &trial,
   if (!best || found->makespan < result.found.makespan)
     makeBest(&trial - result.trials.data(), std::move(*found));
   else
-    trial.outcome = found->bound >= result.found.makespan ? Outcome::Excluded
-                                                          : Outcome::Slower;
+    trial.outcome = lostTo(result.found.makespan, found->bound);
   return success();
 }
 
@@ -235,23 +237,19 @@ FailureOr<PlacementResult> Placements::run() {
 }
 
 void PlacementResult::addForm(const PlacementResult &form) {
-  using Outcome = PlacementTrial::Outcome;
-  const FoundSchedule &there = form.found;
   coverage = Coverage::Either;
-  other = {there.bound, there.source};
-  auto add = [&](const FoundSchedule &one, Outcome outcome) {
+  other = {form.found.bound, form.found.source};
+  const FoundSchedule *both[] = {&found, &form.found};
+  for (const FoundSchedule *one : both)
     trials.push_back({problem.request.chunks,
                       problem.request.isV,
-                      one.form,
-                      outcome,
-                      one.makespan,
-                      one.bound,
-                      one.source,
+                      one->form,
+                      one == &found ? PlacementTrial::Outcome::Best
+                                    : lostTo(found.makespan, one->bound),
+                      one->makespan,
+                      one->bound,
+                      one->source,
                       {}});
-  };
-  add(found, Outcome::Best);
-  add(there,
-      there.bound >= found.makespan ? Outcome::Excluded : Outcome::Slower);
 }
 
 FailureOr<PlacementResult> searchForms(ScheduleSearch &search,

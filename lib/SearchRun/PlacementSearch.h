@@ -1,8 +1,9 @@
-//===- PlacementSearch.h - The best of several placements -------*- C++ -*-===//
+//===- PlacementSearch.h - Placements, layouts, less memory -----*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #pragma once
 
+#include "Driver/Figures.h"
 #include "SearchRun/ScheduleSearch.h"
 
 namespace pipec {
@@ -82,5 +83,76 @@ llvm::FailureOr<PlacementResult> searchForms(ScheduleSearch &search,
 llvm::FailureOr<PlacementResult> searchPlacements(ScheduleSearch &search,
                                                   const SearchRequest &request,
                                                   DiagEngine &diags);
+
+/// The results for all layouts of a model.
+struct LayoutSummary {
+  /// The best one, as text.
+  std::string best;
+  /// No layout has a schedule with a smaller makespan. Unlike the bound of what
+  /// was found, this is not for its layout alone.
+  Rational bound;
+  /// How many layouts were searched, and how many got a bound of their own; the
+  /// others are covered by bounds of beginnings.
+  unsigned searched = 0, bounded = 0;
+  /// The even layout, and its makespan if it has a schedule.
+  std::string even;
+  std::optional<Rational> evenMakespan;
+
+  /// Adds the layouts with another form of the backward.
+  void merge(const LayoutSummary &other, std::optional<Rational> otherBound);
+};
+
+struct LayoutResult {
+  /// Those of the best layout. There are no trials.
+  PlacementResult result;
+  LayoutSummary summary;
+};
+
+/// Searches for the layers of each stage, and for the order of the steps. The
+/// layout of `request` is an even one; every stage gets at least one of its
+/// layers, in their order. If Megatron-LM builds models with these layers, only
+/// layouts that it accepts are searched. The even layout is searched first,
+/// then the others in the order of their bounds, each with a part of the
+/// effort, until no layout can be better. The best layout gets the rest of the
+/// effort. With `anyForm`, both forms of the backward are searched in the order
+/// of their bounds. Reports costs that cannot be searched, too few layers, and
+/// when no layout has a schedule.
+llvm::FailureOr<LayoutResult> searchLayouts(ScheduleSearch &search,
+                                            const SearchRequest &request,
+                                            DiagEngine &diags);
+
+/// The result of a search under a limit.
+struct MemoryPoint {
+  /// The largest limit of all ranks.
+  Rational limit;
+  /// The largest peak of all ranks.
+  Rational peak;
+  Rational makespan, bound;
+
+  Rational gap() const { return excess(makespan, bound).value_or(0); }
+};
+
+/// The least limit with a makespan of at most `goal`.
+struct MinimalMemory {
+  Rational goal;
+  Rational limit;
+  /// No schedule with less than this has such a makespan; not above `limit`.
+  Rational bound;
+};
+
+/// Replaces `problem` and `found`, its best schedule, by the problem and
+/// schedule of the least limit with a makespan at most `slack` millionths above
+/// the makespan of `found`.
+llvm::FailureOr<MinimalMemory>
+minimizeMemory(ScheduleSearch &search, uint64_t slack, uint64_t work,
+               SearchProblem &problem, FoundSchedule &found, DiagEngine &diags);
+
+/// Searches under up to twelve limits between the least limit for one
+/// micro-batch and the memory of `found`. Replaces `found` by a better
+/// schedule.
+llvm::FailureOr<std::vector<MemoryPoint>>
+searchFrontier(ScheduleSearch &search, uint64_t work,
+               const SearchProblem &problem, FoundSchedule &found,
+               DiagEngine &diags);
 
 } // namespace pipec

@@ -190,7 +190,6 @@ void ScheduleSearch::relaxBound(const SearchProblem &problem,
   found.bound = lower.bound;
   found.source = lower.source;
   found.cases.reset();
-  found.gap = excess(found.makespan, found.bound).value_or(0);
 }
 
 LogicalResult ScheduleSearch::setStart(const SearchProblem &problem,
@@ -224,7 +223,6 @@ void FoundSchedule::takeBound(const FoundSchedule &other) {
   boundTicks = other.boundTicks;
   source = other.source;
   cases = other.cases;
-  gap = excess(makespan, bound).value_or(0);
 }
 
 LogicalResult ScheduleSearch::setWords(const SearchProblem &problem,
@@ -255,7 +253,6 @@ LogicalResult ScheduleSearch::measure(const SearchRequest &request,
     found.peaks.push_back(memory->peaks(rank).activations);
     found.totals.push_back(memory->peaks(rank).total);
   }
-  found.gap = excess(found.makespan, found.bound).value_or(0);
   found.schedule.params = {{"search_seed", int64_t(request.seed)},
                            {"search_effort", int64_t(request.effort)}};
   using Metric = Expectation::Metric;

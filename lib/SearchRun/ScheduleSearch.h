@@ -82,9 +82,8 @@ struct FoundSchedule {
   BackwardForm form = BackwardForm::Split;
   /// In the units of the costs. The bound holds for every schedule of the same
   /// placement, form of backward and memory, also for those with overlaps; for
-  /// the form `Mixed`, for all forms. `gap` is makespan / bound - 1, and 0 when
-  /// the bound is.
-  Rational makespan, bound, gap;
+  /// the form `Mixed`, for all forms.
+  Rational makespan, bound;
   /// That of words; of no meaning if `overlapsGain`, or for a start.
   search::Ticks boundTicks = 0;
   /// Overlaps gain, and the bound comes from a problem with shorter times.

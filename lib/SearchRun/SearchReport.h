@@ -3,8 +3,6 @@
 
 #pragma once
 
-#include "SearchRun/LayoutSearch.h"
-#include "SearchRun/MemorySearch.h"
 #include "SearchRun/PlacementSearch.h"
 
 namespace pipec {

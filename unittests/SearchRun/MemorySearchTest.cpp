@@ -1,8 +1,8 @@
 //===- MemorySearchTest.cpp - The least memory limit ----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "SearchRun/MemorySearch.h"
 #include "Search/Random.h"
+#include "SearchRun/PlacementSearch.h"
 
 #include "gtest/gtest.h"
 
