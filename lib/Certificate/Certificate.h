@@ -31,6 +31,8 @@ struct Certificate {
   Rational unit = 1;
   unsigned ranks = 0, stages = 0, microbatches = 0;
   bool split = true;
+  /// The number of kinds of steps.
+  unsigned kinds() const { return split ? 3 : 2; }
   std::vector<unsigned> map;
   struct Stage {
     /// Of F, I or B, and W.

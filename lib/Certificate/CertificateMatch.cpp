@@ -57,6 +57,10 @@ private:
            : certificate.split ? StepKind::I
                                : StepKind::B;
   }
+  /// `F of stage 3`
+  std::string nameOf(unsigned kind, unsigned stage) const {
+    return (stepKindName(kindOf(kind)) + " of stage " + Twine(stage)).str();
+  }
 
   const Certificate &certificate;
   const Schedule &schedule;
@@ -66,20 +70,15 @@ private:
 } // namespace
 
 LogicalResult Match::sizes() {
-  auto compare = [&](StringRef what, unsigned here, unsigned there) {
-    if (here == there)
-      return success();
-    return differs(certificate.sizesPlace, what, Twine(here), Twine(there));
-  };
-  if (failed(
-          compare("number of ranks", certificate.ranks, schedule.numRanks)) ||
-      failed(compare("number of stages", certificate.stages,
-                     schedule.numStages)) ||
-      failed(compare("number of micro-batches", certificate.microbatches,
-                     schedule.numMicrobatches)) ||
-      failed(compare("number of directions", 1,
-                     schedule.placement.numDirections())))
-    return failure();
+  const std::tuple<StringRef, unsigned, unsigned> sizes[] = {
+      {"ranks", certificate.ranks, schedule.numRanks},
+      {"stages", certificate.stages, schedule.numStages},
+      {"micro-batches", certificate.microbatches, schedule.numMicrobatches},
+      {"directions", 1, schedule.placement.numDirections()}};
+  for (auto [what, here, there] : sizes)
+    if (here != there)
+      return differs(certificate.sizesPlace, "number of " + what, Twine(here),
+                     Twine(there));
   // The bound of these edges holds for more, too.
   auto next = certificate.edges.begin();
   schedule.graph.forEachEdge(schedule.numStages, [&](StageGraph::Edge edge) {
@@ -146,13 +145,11 @@ LogicalResult Match::times() {
       least = least ? std::min(*least, of) : of;
     }
     factor = Rational::mul(*factor, *least);
-    for (unsigned kind = 0; kind != (certificate.split ? 3u : 2u); ++kind) {
+    for (unsigned kind = 0; kind != certificate.kinds(); ++kind) {
       std::optional<Rational> time = costs.of(kindOf(kind), stage, rank);
       if (time && factor)
         time = Rational::mul(*time, *factor);
-      if (failed(compare(own.place,
-                         "time of " + stepKindName(kindOf(kind)) +
-                             " of stage " + Twine(stage),
+      if (failed(compare(own.place, "time of " + nameOf(kind, stage),
                          own.times[kind], certificate.tick, time)))
         return failure();
     }
@@ -179,27 +176,24 @@ LogicalResult Match::memory() {
   const MemorySettings &memory = schedule.memory;
   for (unsigned stage = 0; stage != certificate.stages; ++stage) {
     const Certificate::Stage &own = certificate.model[stage];
-    std::optional<Rational> taken = memory.delta(StepKind::F, stage);
-    for (unsigned kind = 1; kind != (certificate.split ? 3u : 2u); ++kind) {
+    auto size = [&](unsigned kind, StringRef what, int64_t here,
+                    std::optional<Rational> there) {
+      return compare(own.place, "size that " + nameOf(kind, stage) + what, here,
+                     certificate.unit, there);
+    };
+    for (unsigned kind = 1; kind != certificate.kinds(); ++kind) {
       std::optional<Rational> given = memory.delta(kindOf(kind), stage);
       if (given)
         given = Rational::sub(0, *given);
-      if (failed(compare(own.place,
-                         "size that " + stepKindName(kindOf(kind)) +
-                             " of stage " + Twine(stage) + " gives back",
-                         own.given[kind - 1], certificate.unit, given)))
+      if (failed(size(kind, " gives back", own.given[kind - 1], given)))
         return failure();
     }
-    for (unsigned kind = 0; kind != (certificate.split ? 3u : 2u); ++kind)
-      if (failed(compare(own.place,
-                         "size that " + stepKindName(kindOf(kind)) +
-                             " of stage " + Twine(stage) + " needs as it runs",
-                         own.during[kind], certificate.unit,
-                         memory.during(kindOf(kind), stage))))
+    for (unsigned kind = 0; kind != certificate.kinds(); ++kind)
+      if (failed(size(kind, " needs as it runs", own.during[kind],
+                      memory.during(kindOf(kind), stage))))
         return failure();
-    if (failed(compare(own.place,
-                       "size that F of stage " + Twine(stage) + " takes",
-                       own.taken(), certificate.unit, taken)))
+    if (failed(
+            size(0, " takes", own.taken(), memory.delta(StepKind::F, stage))))
       return failure();
   }
   for (unsigned rank = 0; rank != certificate.ranks; ++rank) {

@@ -22,7 +22,7 @@ using namespace llvm;
 namespace pipec {
 
 ProofWindows::ProofWindows(const Certificate &certificate)
-    : certificate(&certificate), kinds(certificate.split ? 3 : 2),
+    : certificate(&certificate), kinds(certificate.kinds()),
       m(certificate.microbatches), stagesOf(certificate.ranks) {
   size_t steps = size_t(kinds) * certificate.stages * m;
   starts.assign(steps, 0);

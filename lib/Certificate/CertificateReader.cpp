@@ -173,7 +173,7 @@ bool Reader::readModel() {
     if (own.taken() < 0)
       return --at, wrong("sizes whose sum is what F takes");
     if (accept("during"))
-      for (unsigned kind = 0; kind != (made.split ? 3u : 2u); ++kind)
+      for (unsigned kind = 0; kind != made.kinds(); ++kind)
         if (!number(own.during[kind]))
           return false;
     if (stage == 0)

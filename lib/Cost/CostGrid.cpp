@@ -89,28 +89,16 @@ static Rational gridOf(unsigned digits) {
   return *Rational::make(1, powerOf10(digits));
 }
 
-namespace {
-
-/// Rounds the figures of one family to its grid.
-class Rounder {
-public:
-  Rounder(unsigned digits, CostRounding &rounding)
-      : digits(digits), rounding(rounding) {}
-
-  Rational operator()(Figure figure, Place place, Rational value) {
+/// What rounds the figures of one family to its grid.
+static auto rounderOf(unsigned digits, CostRounding &rounding) {
+  return [digits, &rounding](Figure figure, Place place, Rational value) {
     Rational result = rounded(value, digits);
     if (result != value &&
         (result.isZero() || (isFactor(figure) && result == 1)))
       rounding.vanished.push_back({figureText(figure, place), value, result});
     return result;
-  }
-
-private:
-  unsigned digits;
-  CostRounding &rounding;
-};
-
-} // namespace
+  };
+}
 
 //===----------------------------------------------------------------------===//
 // Costs
@@ -150,7 +138,7 @@ static void roundTimes(CostSettings &costs, CostRounding &rounding,
   if (!digits || !times.exceeds(mostTicks))
     return;
   rounding.times = gridOf(*digits);
-  Rounder round(*digits, rounding);
+  auto round = rounderOf(*digits, rounding);
   changeCosts([&](Figure figure, Place place, Rational value) {
     return isTime(figure) ? round(figure, place, value) : value;
   });
@@ -186,7 +174,7 @@ static void roundFactors(CostSettings &costs, CostRounding &rounding) {
     return;
   unsigned digits = allDigits / count;
   rounding.factors = gridOf(digits);
-  Rounder round(digits, rounding);
+  auto round = rounderOf(digits, rounding);
   changeCosts([&](Figure figure, Place place, Rational value) {
     const Family &family = families[familyOf(place)];
     bool isFine = family.fits && family.common <= powerOf10(digits);
@@ -220,7 +208,7 @@ void roundSizes(MemorySettings &memory, CostRounding &rounding,
   if (!digits || !sizes.exceeds(mostUnits))
     return;
   rounding.sizes = gridOf(*digits);
-  Rounder round(*digits, rounding);
+  auto round = rounderOf(*digits, rounding);
   // A backward that frees the memory of its forward must still do so.
   auto stageOf = [](Place place) {
     return place.scope == FigureScope::Stage ? place.number : anyStage;

@@ -10,19 +10,9 @@ using namespace llvm;
 
 namespace pipec {
 
-static StringRef unitText(FigureUnit unit) {
-  switch (unit) {
-  case FigureUnit::Time:
-    return "time";
-  case FigureUnit::Factor:
-    return "factor";
-  case FigureUnit::Size:
-    return "size";
-  case FigureUnit::Change:
-    return "size, may be negative";
-  }
-  llvm_unreachable("all units have a name");
-}
+/// In the order of `FigureUnit`.
+static constexpr StringLiteral unitTexts[] = {"time", "factor", "size",
+                                              "size, may be negative"};
 
 /// `stage n`, `edge a -> b`, `F & B`.
 static std::string placeText(const ScopeInfo &scope) {
@@ -50,10 +40,10 @@ static void printFigures(raw_ostream &os, FigureBlock block) {
       continue;
     bool formula = !info.defaultValue && info.figure != Figure::Limit;
     StringRef quote = formula ? "`" : "";
-    os << "| `" << info.name << "` | " << unitText(info.unit) << " | "
-       << scopesText(info) << " | " << quote << info.defaultText << quote
-       << " | " << (info.cut == WhenCut::Divided ? "divided" : "kept") << " | "
-       << info.doc << " |\n";
+    os << "| `" << info.name << "` | " << unitTexts[unsigned(info.unit)]
+       << " | " << scopesText(info) << " | " << quote << info.defaultText
+       << quote << " | " << (info.cut == WhenCut::Divided ? "divided" : "kept")
+       << " | " << info.doc << " |\n";
   }
 }
 

@@ -14,15 +14,8 @@ using namespace llvm;
 namespace pipec {
 
 StringRef costPerName(CostPer per) {
-  switch (per) {
-  case CostPer::Stage:
-    return "stage";
-  case CostPer::Part:
-    return "part";
-  case CostPer::Layer:
-    return "layer";
-  }
-  llvm_unreachable("all values are handled");
+  static constexpr StringLiteral names[] = {"stage", "part", "layer"};
+  return names[unsigned(per)];
 }
 
 LogicalResult checkKeys(const GivenSettings &given, ModelSizes sizes,
