@@ -1,4 +1,4 @@
-//===- MegatronConfig.cpp - --emit=megatron-config ------------------------===//
+//===- MegatronConfig.cpp - --emit=megatron-config and megatron-layout ----===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The settings with which Megatron-LM itself runs the schedule, as JSON: words
@@ -6,16 +6,20 @@
 // there are none, the first step that differs is reported. docs/Megatron.md
 // lists the keys.
 //
+// A layout is the layers of the stages in the notation of
+// `--pipeline-model-parallel-layout` (Cost/LayoutText.h), on one line.
+//
 //===----------------------------------------------------------------------===//
 
+#include "Cost/LayerLayout.h"
 #include "Frameworks/FrameworkFormats.h"
 #include "Frameworks/Megatron.h"
-#include "Frameworks/MegatronLayout.h"
 #include "Frameworks/TargetCheck.h"
 #include "IR/StepPlaces.h"
 #include "Support/Diagnostics/EmitDiags.h"
 #include "Support/Words.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
@@ -98,6 +102,31 @@ static void write(const Schedule &schedule, const MegatronSettings &settings,
   });
 }
 
+/// Warns of the first layer of the layout of `schedule`, if it has one, that
+/// Megatron-LM refuses, and of each empty stage; at their places in the text,
+/// if there is one. With `addsEnds` a layout of decoder layers alone is right,
+/// since the embedding and the loss are added to it.
+static void checkMegatronLayout(const Schedule &schedule, bool addsEnds,
+                                DiagEngine &diags) {
+  ArrayRef<std::string> stages = schedule.layers;
+  if (stages.empty())
+    return;
+  if (!(addsEnds && onlyDecoders(stages)))
+    if (auto problem = megatronProblem(stages, schedule.numRanks)) {
+      DiagLoc loc = placeOfLayer(schedule, problem->stage, problem->layer);
+      StringRef letters = stages[problem->stage];
+      StringRef letter = letters.substr(problem->layer, 1);
+      if (problem->isMtp)
+        (void)diags.report(loc, diag::LayoutMtp, letter);
+      else
+        (void)diags.report(loc, diag::LayoutEnds, letter);
+    }
+  for (const auto &[stage, letters] : enumerate(stages))
+    if (letters.empty())
+      (void)diags.report(placeOfLayer(schedule, stage, 0),
+                         diag::LayoutEmptyStage, stage);
+}
+
 LogicalResult emitMegatronConfig(const Schedule &schedule, raw_ostream &os,
                                  DiagEngine &diags) {
   if (failed(checkOutput(schedule, Output::MegatronConfig, diags)))
@@ -111,6 +140,13 @@ LogicalResult emitMegatronConfig(const Schedule &schedule, raw_ostream &os,
                         write(schedule, std::get<MegatronSettings>(recognised),
                               json);
                       });
+}
+
+LogicalResult emitMegatronLayout(const Schedule &schedule, raw_ostream &os,
+                                 DiagEngine &diags) {
+  checkMegatronLayout(schedule, /*addsEnds=*/false, diags);
+  os << layoutText(schedule.layers) << '\n';
+  return success();
 }
 
 } // namespace pipec
