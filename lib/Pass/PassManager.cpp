@@ -37,31 +37,31 @@ LogicalResult PassManager::runPasses(Schedule &schedule, DiagEngine &diags) {
 
 namespace {
 
-class PrintBeforeAll : public PassInstrumentation {
+/// Prints the schedule before or after every pass.
+class PrintAll : public PassInstrumentation {
 public:
-  explicit PrintBeforeAll(raw_ostream &os) : os(os) {}
+  PrintAll(raw_ostream &os, bool before) : os(os), before(before) {}
   void beforePass(const PipelineEntry &entry,
                   const Schedule &schedule) override {
-    os << "// before " << entry.text << '\n';
-    printSteps(schedule, os);
+    if (before)
+      print("before", entry, schedule);
   }
-
-private:
-  raw_ostream &os;
-};
-
-class PrintAfterAll : public PassInstrumentation {
-public:
-  explicit PrintAfterAll(raw_ostream &os) : os(os) {}
   LogicalResult afterPass(const PipelineEntry &entry, const Schedule &schedule,
                           DiagEngine &) override {
-    os << "// after " << entry.text << '\n';
-    printSteps(schedule, os);
+    if (!before)
+      print("after", entry, schedule);
     return success();
   }
 
 private:
+  void print(StringRef when, const PipelineEntry &entry,
+             const Schedule &schedule) {
+    os << "// " << when << ' ' << entry.text << '\n';
+    printSteps(schedule, os);
+  }
+
   raw_ostream &os;
+  bool before;
 };
 
 class VerifyEach : public PassInstrumentation {
@@ -124,11 +124,11 @@ bool PassManager::usesCosts() const {
 }
 
 std::unique_ptr<PassInstrumentation> makePrintAfterAll(raw_ostream &os) {
-  return std::make_unique<PrintAfterAll>(os);
+  return std::make_unique<PrintAll>(os, /*before=*/false);
 }
 
 std::unique_ptr<PassInstrumentation> makePrintBeforeAll(raw_ostream &os) {
-  return std::make_unique<PrintBeforeAll>(os);
+  return std::make_unique<PrintAll>(os, /*before=*/true);
 }
 
 std::unique_ptr<PassInstrumentation> makeVerifyEach() {

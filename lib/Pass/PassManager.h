@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "Pass/Pipeline.h"
+#include "Pass/PassRegistry.h"
 
 #include "llvm/Support/raw_ostream.h"
 

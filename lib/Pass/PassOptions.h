@@ -12,7 +12,8 @@
 //   OrAll<T>                  `all`, or as T
 //   ChoiceOr<Enum, T>         as the enum, or as T
 //   std::optional<T>          as T; `nullopt` if the option is not given
-//   an enum with a `choicesOf` function, found beside the enum
+//   an enum with a function `choicesOf`, found beside the enum, that returns
+//   the texts of its values in their order, joined by `|`
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,7 +21,7 @@
 
 #include "Support/Rational.h"
 
-#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
 #include <optional>
@@ -45,34 +46,23 @@ template <typename Enum, typename T> struct ChoiceOr {
   std::optional<T> value;
 };
 
-/// One value of an option whose type is an enum.
-template <typename Enum> struct PassChoice {
-  llvm::StringLiteral name;
-  Enum value;
-};
-
 /// How an option of type T is read, described and printed. The primary template
 /// is for enums.
 template <typename T> struct PassOptionType {
   static bool parse(llvm::StringRef text, T &value) {
-    for (const PassChoice<T> &choice : choicesOf(T()))
-      if (choice.name == text) {
-        value = choice.value;
-        return true;
-      }
-    return false;
+    auto all = names();
+    auto it = llvm::find(all, text);
+    value = T(it == all.end() ? 0 : it - all.begin());
+    return it != all.end();
   }
-  static std::string describe() {
-    std::string text;
-    for (const PassChoice<T> &choice : choicesOf(T()))
-      text += (text.empty() ? "" : "|") + choice.name.str();
-    return text;
-  }
-  static std::string print(T value) {
-    for (const PassChoice<T> &choice : choicesOf(T()))
-      if (choice.value == value)
-        return choice.name.str();
-    return "";
+  static std::string describe() { return choicesOf(T()).str(); }
+  static std::string print(T value) { return names()[size_t(value)].str(); }
+
+private:
+  static llvm::SmallVector<llvm::StringRef> names() {
+    llvm::SmallVector<llvm::StringRef> all;
+    choicesOf(T()).split(all, '|');
+    return all;
   }
 };
 

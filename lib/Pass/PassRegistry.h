@@ -1,9 +1,15 @@
-//===- PassRegistry.h - The tables of passes and pipelines ------*- C++ -*-===//
+//===- PassRegistry.h - Passes, their tables and lists of them --*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The table row of a pass (name, summary, options) is in Transforms/Passes.def;
+// the manager has no list of passes of its own; the registry is an argument.
+//
+//===----------------------------------------------------------------------===//
 
 #pragma once
 
-#include "Pass/Pass.h"
+#include "IR/Schedule.h"
+#include "Support/DiagEngine.h"
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
@@ -15,6 +21,17 @@
 #include <vector>
 
 namespace pipec {
+
+/// One run of a transformation or check. A pass that fails has reported why,
+/// and leaves the schedule unchanged.
+class Pass {
+public:
+  virtual ~Pass() = default;
+  virtual llvm::LogicalResult run(Schedule &schedule, DiagEngine &diags) = 0;
+  /// True if the result may depend on the costs or the memory settings of the
+  /// schedule.
+  virtual bool usesCosts() const { return false; }
+};
 
 /// One option of a pass.
 struct PassOptionInfo {
@@ -71,5 +88,23 @@ struct PassRegistry {
   const PassInfo *findPass(llvm::StringRef name) const;
   const PipelineInfo *findPipeline(llvm::StringRef name) const;
 };
+
+/// One pass of a pipeline, ready to run.
+struct PipelineEntry {
+  const PassInfo *info;
+  /// The pass and its options as given: `insert-p2p{order=column}`.
+  std::string text;
+  std::unique_ptr<Pass> pass;
+};
+
+/// Passes in the order in which they run; named pipelines are expanded.
+using Pipeline = std::vector<PipelineEntry>;
+
+/// Parses `NAME{OPTION=VALUE,...},NAME,...`, the syntax of `--passes`; spaces
+/// around the parts and an empty list are allowed. Reports the first error of
+/// every entry.
+llvm::FailureOr<Pipeline> parsePipeline(llvm::StringRef text,
+                                        const PassRegistry &registry,
+                                        DiagEngine &diags);
 
 } // namespace pipec

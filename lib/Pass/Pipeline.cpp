@@ -1,7 +1,7 @@
 //===- Pipeline.cpp - A list of passes from text --------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "Pass/Pipeline.h"
+#include "Pass/PassRegistry.h"
 
 #include "Pass/PassOptions.h"
 #include "Support/Diagnostics/CommandDiags.h"
@@ -159,32 +159,35 @@ private:
     return PipelineReader(info.passes, registry, diags, result).read();
   }
 
+  /// Notes which of `names` is meant by `name`, or otherwise all of them.
+  static InFlightDiagnostic withNames(InFlightDiagnostic diagnostic,
+                                      StringRef name, ArrayRef<StringRef> names,
+                                      auto noteOfAll) {
+    if (StringRef near = nearestWord(name, names); !near.empty())
+      diagnostic.note(DiagLoc(), diag::NoteDidYouMean, near);
+    else if (!names.empty())
+      diagnostic.note(DiagLoc(), noteOfAll, join(names, "`, `"));
+    return diagnostic;
+  }
+
   LogicalResult unknownPass(StringRef name) {
     SmallVector<StringRef> names;
     for (const PassInfo &info : registry.passes)
       names.push_back(info.name);
     for (const PipelineInfo &info : registry.pipelines)
       names.push_back(info.name);
-    auto diagnostic =
-        diags.report(DiagLoc(), diag::UnknownPass, shortened(name));
-    if (StringRef near = nearestWord(name, names); !near.empty())
-      diagnostic.note(DiagLoc(), diag::NoteDidYouMean, near);
-    else
-      diagnostic.note(DiagLoc(), diag::NoteChoices, join(names, "`, `"));
-    return diagnostic;
+    return withNames(
+        diags.report(DiagLoc(), diag::UnknownPass, shortened(name)), name,
+        names, diag::NoteChoices);
   }
 
   LogicalResult unknownOption(const PassInfo &info, StringRef name) {
     SmallVector<StringRef> names;
     for (const PassOptionInfo &option : info.options)
       names.push_back(option.name);
-    auto diagnostic =
-        diags.report(DiagLoc(), diag::UnknownPassOption, info.name, name);
-    if (StringRef near = nearestWord(name, names); !near.empty())
-      diagnostic.note(DiagLoc(), diag::NoteDidYouMean, near);
-    else if (!names.empty())
-      diagnostic.note(DiagLoc(), diag::NotePassOptions, join(names, "`, `"));
-    return diagnostic;
+    return withNames(
+        diags.report(DiagLoc(), diag::UnknownPassOption, info.name, name), name,
+        names, diag::NotePassOptions);
   }
 
   LogicalResult unexpected(StringRef what) {

@@ -1,39 +1,15 @@
 //===- AlignBubbles.cpp - Bubbles that align time slots -------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Inserts bubbles so that equal positions in the lists mean equal time slots:
-//
-//   rank 0: F0 F1 B0 B1         rank 0: F0 F1 .  .  B0 B1
-//   rank 1: F0 B0 F1 B1    ->   rank 1: .  F0 B0 F1 B1          (dependency)
-//
 // The slot of a group is the first one after the previous group of its list and
 // after the slots in which its inputs are produced. The slots can therefore be
 // computed in any order that respects the data flow, without stepping through
 // the lists slot by slot. A first walk over the lists computes the number of
 // bubbles before each group; then the lists are built in their final size.
 //
-// There are two modes:
-//
-//   dependency  as described above (PyTorch's `_add_bubbles_to_actions`). An
-//   overlap
-//               takes one slot. Existing bubbles take a slot and are kept.
-//   lockstep    HyperParallel's `auto_align`. Existing bubbles are removed.
-//   Rank r
-//               of p gets p-1-r slots before its steady phase, which starts at
-//               the first F directly followed by a B or I, or at the first
-//               overlap of a forward and a backward. After its last F, each B
-//               or I that directly follows a B or I waits for one more slot. An
-//               overlap takes one slot per member, and the result of its k-th
-//               member is available at the end of the k-th slot, as
-//               `insert-p2p{order=column}` assumes.
-//
-// The mode `interleaved` depends only on sizes and is in InterleavedSlots.cpp.
-//
-// FSDP actions take no slot in any mode.
-//
-// Needs: level compute, no P2P steps. Ensures: except for `interleaved`, every
-// step is in a later slot than the producers of its inputs. Cost: linear in the
-// steps, including bubbles.
+// With `mode=lockstep` the result of the k-th member of an overlap is available
+// at the end of its k-th slot, as `insert-p2p{order=column}` assumes. The mode
+// `interleaved` depends only on sizes and is in InterleavedSlots.cpp.
 //
 //===----------------------------------------------------------------------===//
 
@@ -184,34 +160,23 @@ private:
   uint64_t bubbles = 0;
 };
 
-class AlignBubbles : public Pass {
-public:
-  explicit AlignBubbles(const AlignBubblesOptions &options)
-      : options(options) {}
-
-  LogicalResult run(Schedule &schedule, DiagEngine &diags) override {
-    if (failed(checkNoP2P(schedule, "align-bubbles", diags)) ||
-        failed(checkEnoughSteps(schedule, "align-bubbles", diags)))
-      return failure();
-    // With this number of steps, no slot exceeds 32 bits.
-    if (failed(checkAlignedSize(schedule, 0, diags)))
-      return failure();
-    if (failed(options.mode == AlignMode::Interleaved
-                   ? takeInterleavedSlots(schedule, diags)
-                   : Alignment(schedule, options.mode).run(diags)))
-      return failure();
-    schedule.times.clear();
-    return success();
-  }
-
-private:
-  AlignBubblesOptions options;
-};
-
 } // namespace
 
-std::unique_ptr<Pass> makeAlignBubbles(const AlignBubblesOptions &options) {
-  return std::make_unique<AlignBubbles>(options);
+LogicalResult runAlignBubbles(Schedule &schedule,
+                              const AlignBubblesOptions &options,
+                              DiagEngine &diags) {
+  if (failed(checkNoP2P(schedule, "align-bubbles", diags)) ||
+      failed(checkEnoughSteps(schedule, "align-bubbles", diags)))
+    return failure();
+  // With this number of steps, no slot exceeds 32 bits.
+  if (failed(checkAlignedSize(schedule, 0, diags)))
+    return failure();
+  if (failed(options.mode == AlignMode::Interleaved
+                 ? takeInterleavedSlots(schedule, diags)
+                 : Alignment(schedule, options.mode).run(diags)))
+    return failure();
+  schedule.times.clear();
+  return success();
 }
 
 } // namespace pipec

@@ -12,44 +12,35 @@ using namespace llvm;
 
 namespace pipec {
 
-LogicalResult checkNoP2P(const Schedule &schedule, StringRef pass,
-                         DiagEngine &diags) {
+/// Reports the first step whose kind satisfies `is`.
+static LogicalResult checkNone(const Schedule &schedule, bool (*is)(StepKind),
+                               auto kind, StringRef pass, DiagEngine &diags) {
   for (const auto &[rank, list] : enumerate(schedule.ranks))
     for (Step step : list)
-      if (isP2P(step.kind()))
-        return diags.report(step.source(), diag::PassMeetsP2P,
-                            stepText(schedule, step), rank, pass);
+      if (is(step.kind()))
+        return diags.report(step.source(), kind, stepText(schedule, step), rank,
+                            pass);
   return success();
+}
+
+LogicalResult checkNoP2P(const Schedule &schedule, StringRef pass,
+                         DiagEngine &diags) {
+  return checkNone(schedule, isP2P, diag::PassMeetsP2P, pass, diags);
 }
 
 LogicalResult checkNoFsdp(const Schedule &schedule, StringRef pass,
                           DiagEngine &diags) {
-  for (const auto &[rank, list] : enumerate(schedule.ranks))
-    for (Step step : list)
-      if (isFsdp(step.kind()))
-        return diags.report(step.source(), diag::PassMeetsFsdp,
-                            stepText(schedule, step), rank, pass);
-  return success();
+  return checkNone(schedule, isFsdp, diag::PassMeetsFsdp, pass, diags);
 }
 
 LogicalResult checkNoTied(const Schedule &schedule, StringRef pass,
                           DiagEngine &diags) {
-  for (const auto &[rank, list] : enumerate(schedule.ranks))
-    for (Step step : list)
-      if (isTied(step.kind()))
-        return diags.report(step.source(), diag::PassMeetsTied,
-                            stepText(schedule, step), rank, pass);
-  return success();
+  return checkNone(schedule, isTied, diag::PassMeetsTied, pass, diags);
 }
 
 LogicalResult checkNoSendWaits(const Schedule &schedule, StringRef pass,
                                DiagEngine &diags) {
-  for (const auto &[rank, list] : enumerate(schedule.ranks))
-    for (Step step : list)
-      if (isSendWait(step.kind()))
-        return diags.report(step.source(), diag::PassMeetsWaits,
-                            stepText(schedule, step), rank, pass);
-  return success();
+  return checkNone(schedule, isSendWait, diag::PassMeetsWaits, pass, diags);
 }
 
 LogicalResult checkStages(const Schedule &schedule,
@@ -84,6 +75,8 @@ static std::vector<T> merge(const std::vector<T> &list,
 }
 
 void insertSteps(Schedule &schedule, unsigned rank, ArrayRef<AddedStep> added) {
+  if (added.empty())
+    return;
   StepList &list = schedule.ranks[rank];
   list = merge(list, added, [](const AddedStep &one) { return one.step; });
   if (!schedule.times.empty())

@@ -1,36 +1,22 @@
 //===- DeferWeight.cpp - Moving weight gradients into waits ---------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-//   rank 1 of 2, F = I = W = 1:
-//
-//   slot      0  1  2  3  4  5  6  7  8
-//   before    .  F0 I0 W0 F1 I1 W1             rank 0 waits for I1 until slot 6
-//   after     .  F0 I0 F1 I1 W0 W1             and now until slot 5
-//
 // No step depends on a weight gradient before the end of the training step, so
-// it can run while its rank would otherwise wait. The pass runs the lists under
-// the costs of the schedule without the Ws; a W is pending from the end of its
-// I on. Before each of the remaining groups:
+// it can run while its rank would otherwise wait. Before each group that is not
+// a W:
 //
-//   1. while the inputs of the group arrive so late that a pending W fits
-//   before
+//   1. while the inputs of the group arrive so late that an owed W fits before
 //      it, the oldest one that fits is inserted;
-//   2. while the memory of the group would exceed `max-peak`, the oldest
-//   pending W
+//   2. while the memory of the group would exceed `max-peak`, the oldest owed W
 //      that frees memory is inserted.
 //
-// The Ws that are still pending at the end are appended. The other groups keep
-// their order, so the results that ranks wait for are not later than without
-// any W; only step 2 delays them. However, a W that does not fit is postponed,
-// and may then extend the end of the list. If the makespan has increased, the
-// list is left unchanged.
+// The other groups keep their order, so the results that ranks wait for are not
+// later than without any W; only step 2 delays them. However, a W that does not
+// fit is postponed, and may then extend the end of the list. If the makespan
+// has increased, the list is left unchanged.
 //
-// A W in an overlap, or without a preceding I, is not moved.
-//
-// Needs: level compute, no P2P and no FSDP steps. Ensures: level compute; a
-// peak of at most `max-peak`; a makespan no longer than before. Cost: linear in
-// the steps, times the logarithm of the number of distinct costs of W on a
-// rank; 40 bytes per (stage, micro-batch).
+// A W without a preceding I is not moved. Tables take 40 bytes per (stage,
+// micro-batch).
 //
 //===----------------------------------------------------------------------===//
 
@@ -353,48 +339,36 @@ void Deferral::visit(unsigned rank, size_t begin, size_t end) {
   }
 }
 
-class DeferWeight : public Pass {
-public:
-  explicit DeferWeight(const DeferWeightOptions &options) : options(options) {}
-
-  LogicalResult run(Schedule &schedule, DiagEngine &diags) override {
-    if (failed(checkNoP2P(schedule, "defer-weight", diags)) ||
-        failed(checkNoFsdp(schedule, "defer-weight", diags)) ||
-        failed(checkNoTied(schedule, "defer-weight", diags)) ||
-        failed(checkEnoughSteps(schedule, "defer-weight", diags)))
-      return failure();
-    FailureOr<TickCosts> costs = TickCosts::make(schedule, diags);
-    if (failed(costs))
-      return failure();
-    std::optional<Rational> peak = options.maxPeak;
-    // The same for all ranks: the least of theirs.
-    for (unsigned rank = 0; !options.maxPeak && rank != schedule.numRanks;
-         ++rank)
-      if (auto limit = schedule.memory.limit(rank))
-        peak = peak ? std::min(*peak, *limit) : *limit;
-    std::optional<MemoryTicks> memory = MemoryTicks::make(schedule, peak);
-    if (!memory)
-      return diags.report(schedule.source, diag::DeferMemoryOverflow);
-
-    Deferral deferral(schedule, *costs, *memory, diags);
-    if (failed(deferral.run()))
-      return failure();
-    if (deferral.takesLonger())
-      return success();
-    schedule.ranks = deferral.takeLists();
-    schedule.times.clear();
-    return success();
-  }
-  bool usesCosts() const override { return true; }
-
-private:
-  DeferWeightOptions options;
-};
-
 } // namespace
 
-std::unique_ptr<Pass> makeDeferWeight(const DeferWeightOptions &options) {
-  return std::make_unique<DeferWeight>(options);
+LogicalResult runDeferWeight(Schedule &schedule,
+                             const DeferWeightOptions &options,
+                             DiagEngine &diags) {
+  if (failed(checkNoP2P(schedule, "defer-weight", diags)) ||
+      failed(checkNoFsdp(schedule, "defer-weight", diags)) ||
+      failed(checkNoTied(schedule, "defer-weight", diags)) ||
+      failed(checkEnoughSteps(schedule, "defer-weight", diags)))
+    return failure();
+  FailureOr<TickCosts> costs = TickCosts::make(schedule, diags);
+  if (failed(costs))
+    return failure();
+  std::optional<Rational> peak = options.maxPeak;
+  // The same for all ranks: the least of theirs.
+  for (unsigned rank = 0; !options.maxPeak && rank != schedule.numRanks; ++rank)
+    if (auto limit = schedule.memory.limit(rank))
+      peak = peak ? std::min(*peak, *limit) : *limit;
+  std::optional<MemoryTicks> memory = MemoryTicks::make(schedule, peak);
+  if (!memory)
+    return diags.report(schedule.source, diag::DeferMemoryOverflow);
+
+  Deferral deferral(schedule, *costs, *memory, diags);
+  if (failed(deferral.run()))
+    return failure();
+  if (deferral.takesLonger())
+    return success();
+  schedule.ranks = deferral.takeLists();
+  schedule.times.clear();
+  return success();
 }
 
 } // namespace pipec

@@ -13,13 +13,6 @@
 // sends and receives finishes under every model; this is checked first, since
 // it is fast and the common case. Otherwise the models are run from the
 // strictest to the mildest, up to the first under which the schedule finishes.
-// A schedule that does not finish under `require` is an error; one that only
-// fails under stricter models gets a warning. The verifier reports unmatched
-// transfers and those that name different tensors.
-//
-// Needs: level compute. Ensures: the schedule finishes under `require`, and all
-// its transfers match and name the same tensors. Cost: linear in the steps, one
-// walk per model that is run.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,57 +20,42 @@
 #include "Transforms/Passes.h"
 #include "Verify/Verifier.h"
 #include "Waiting/BlockingRun.h"
+#include "Waiting/Waiting.h"
 #include "Waiting/DeadlockReport.h"
 
 using namespace llvm;
 
 namespace pipec {
 
-namespace {
-
-class DetectDeadlock : public Pass {
-public:
-  explicit DetectDeadlock(const DetectDeadlockOptions &options)
-      : options(options) {}
-
-  LogicalResult run(Schedule &schedule, DiagEngine &diags) override {
-    if ((!schedule.hasP2P() && TiedMeetings(schedule).allMeet()) ||
-        endsWithBlockingTransfers(schedule))
-      return success();
-    Transfers transfers(schedule);
-    bool sound = transfers.sound() ||
-                 succeeded(verify(schedule, VerifyLevel::Placed, diags));
-    bool ends = options.model.value
-                    ? checkOne(schedule, transfers, diags)
-                    : checkDeadlock(schedule, transfers, options.require,
-                                    diags)[options.require];
-    return success(sound && ends);
-  }
-
-private:
+static bool endsUnder(WaitModel model, WaitModel required,
+                      const Schedule &schedule, const Transfers &transfers,
+                      DiagEngine &diags) {
+  Waiting waiting(schedule, transfers, model);
+  if (waiting.ends())
+    return true;
   // A schedule that fails under a model fails under the required model if that
   // implies the model.
-  Severity severityOf(WaitModel model) const {
-    return implies(options.require, model) ? Severity::Error
-                                           : Severity::Warning;
-  }
+  Severity severity =
+      implies(required, model) ? Severity::Error : Severity::Warning;
+  reportDeadlock(waiting, severity, nullptr, diags);
+  return severity != Severity::Error;
+}
 
-  bool checkOne(const Schedule &schedule, const Transfers &transfers,
-                DiagEngine &diags) const {
-    Waiting waiting(schedule, transfers, *options.model.value);
-    if (waiting.ends())
-      return true;
-    reportDeadlock(waiting, severityOf(waiting.model()), nullptr, diags);
-    return severityOf(waiting.model()) != Severity::Error;
-  }
-
-  DetectDeadlockOptions options;
-};
-
-} // namespace
-
-std::unique_ptr<Pass> makeDetectDeadlock(const DetectDeadlockOptions &options) {
-  return std::make_unique<DetectDeadlock>(options);
+LogicalResult runDetectDeadlock(Schedule &schedule,
+                                const DetectDeadlockOptions &options,
+                                DiagEngine &diags) {
+  if ((!schedule.hasP2P() && TiedMeetings(schedule).allMeet()) ||
+      endsWithBlockingTransfers(schedule))
+    return success();
+  Transfers transfers(schedule);
+  bool sound = transfers.sound() ||
+               succeeded(verify(schedule, VerifyLevel::Placed, diags));
+  bool ends = options.model.value
+                  ? endsUnder(*options.model.value, options.require, schedule,
+                              transfers, diags)
+                  : checkDeadlock(schedule, transfers, options.require,
+                                  diags)[options.require];
+  return success(sound && ends);
 }
 
 } // namespace pipec

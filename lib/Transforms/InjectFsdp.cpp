@@ -46,15 +46,10 @@
 // directly after the first compute step. Then a RESHARD does not wait for a
 // receive, and gathers overlap with receives.
 //
-// Needs: no FSDP steps. Ensures: level sharded; without its UNSHARDs the list
-// is the same for every `prefetch` and `unshard-lookahead`. Cost: linear in the
-// steps for any window.
-//
 //===----------------------------------------------------------------------===//
 
 #include "Support/Diagnostics/PassesDiags.h"
 #include "Transforms/Reductions.h"
-#include "Transforms/StageWindow.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -63,6 +58,57 @@ using namespace llvm;
 namespace pipec {
 
 namespace {
+
+/// The compute steps, from the current one on, that use the next few distinct
+/// managed stages.
+class StageWindow {
+public:
+  explicit StageWindow(const std::vector<bool> &managed)
+      : managed(managed), uses(managed.size()) {}
+
+  /// Starts a list. The window is empty at the end of the previous list.
+  void restart() { end = use = 0; }
+  bool holds(unsigned stage) const { return uses[stage] != 0; }
+  /// Adds groups of compute steps until there are `count` stages. Calls `enter`
+  /// with the first step of each new stage and the number of its group.
+  template <typename Enter>
+  void grow(const StepList &list, unsigned count, Enter enter) {
+    while (distinct < count && end != list.size()) {
+      size_t last = Schedule::groupEnd(list, end);
+      bool computes = isCompute(list[end].kind());
+      for (; end != last; ++end) {
+        unsigned stage = list[end].stage();
+        if (!computes || !managed[stage] || uses[stage]++ != 0)
+          continue;
+        ++distinct;
+        enter(list[end], use);
+      }
+      use += computes;
+    }
+  }
+  /// Removes the group [first, last). Calls `leave` with the stages that the
+  /// rest of the window does not use.
+  template <typename Leave>
+  void pass(const StepList &list, size_t first, size_t last, Leave leave) {
+    for (size_t i = first; i != last; ++i) {
+      unsigned stage = list[i].stage();
+      if (!managed[stage] || --uses[stage] != 0)
+        continue;
+      --distinct;
+      leave(stage);
+    }
+  }
+
+private:
+  const std::vector<bool> &managed;
+  /// By stage, the number of its steps in the window.
+  std::vector<uint32_t> uses;
+  unsigned distinct = 0;
+  /// The index after the window, and the number of the first group of compute
+  /// steps there.
+  size_t end = 0;
+  uint64_t use = 0;
+};
 
 /// The combined options of the pass and settings of the schedule.
 struct Plan {
@@ -223,93 +269,80 @@ void Injector::run(unsigned rank) {
   insertSteps(schedule, rank, added);
 }
 
-namespace {
-
-class InjectFsdp : public Pass {
-public:
-  explicit InjectFsdp(const InjectFsdpOptions &options) : options(options) {}
-
-  LogicalResult run(Schedule &schedule, DiagEngine &diags) override {
-    if (options.when == FsdpWhen::Declared && !schedule.fsdp)
-      return success();
-    if (schedule.hasFsdp())
-      return options.existing == IfThere::Keep
-                 ? success()
-                 : checkNoFsdp(schedule, "inject-fsdp", diags);
-    Plan plan;
-    std::optional<std::vector<unsigned>> reduced;
-    if (options.reduce)
-      reduced = options.reduce->value;
-    if (failed(checkNoTied(schedule, "inject-fsdp", diags)) ||
-        failed(makePlan(schedule, plan, diags)) ||
-        failed(checkStages(schedule, reduced, diags)))
-      return failure();
-    if (reduced) {
-      if (!schedule.fsdp && options.stages)
-        schedule.fsdp.emplace().stages = options.stages->value;
-      else if (!schedule.fsdp)
-        schedule.fsdp.emplace();
-      schedule.fsdp->reduced = std::move(reduced);
-    }
-    Injector injector(schedule, plan);
-    for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
-      injector.run(rank);
+static LogicalResult resolveLookahead(const Schedule &schedule,
+                                      const UnshardLookahead &asked, Plan &plan,
+                                      DiagEngine &diags) {
+  plan.lookahead.assign(schedule.numRanks, plan.maxActive);
+  if (!asked.value) {
+    if (asked.choice == LookaheadPolicy::Auto)
+      for (auto [rank, ahead] : enumerate(plan.lookahead))
+        ahead = std::min<unsigned>(rank + 2, plan.maxActive);
     return success();
   }
+  if (asked.value->size() != schedule.numRanks)
+    return diags.report(schedule.source, diag::FsdpLookaheadRanks,
+                        asked.value->size(), schedule.numRanks);
+  for (auto [rank, ahead] : enumerate(*asked.value))
+    if (ahead == 0 || ahead > plan.maxActive)
+      return diags.report(schedule.source, diag::FsdpLookaheadRange, ahead,
+                          rank, plan.maxActive);
+  plan.lookahead = *asked.value;
+  return success();
+}
 
-private:
-  LogicalResult makePlan(const Schedule &schedule, Plan &plan,
-                         DiagEngine &diags) const {
-    FsdpSettings settings = schedule.fsdp.value_or(FsdpSettings());
-    if (options.maxActive)
-      settings.maxActive = options.maxActive->value;
-    if (options.prefetch)
-      settings.prefetch = options.prefetch->value;
-    if (options.stages)
-      settings.stages = options.stages->value;
+static LogicalResult makePlan(const Schedule &schedule,
+                              const InjectFsdpOptions &options, Plan &plan,
+                              DiagEngine &diags) {
+  FsdpSettings settings = schedule.fsdp.value_or(FsdpSettings());
+  if (options.maxActive)
+    settings.maxActive = options.maxActive->value;
+  if (options.prefetch)
+    settings.prefetch = options.prefetch->value;
+  if (options.stages)
+    settings.stages = options.stages->value;
 
-    plan.maxActive = settings.maxActive.value_or(plan.maxActive);
-    plan.prefetch = settings.prefetch;
-    plan.wait = options.wait;
-    plan.managed.assign(schedule.numStages, !settings.stages);
-    if (settings.stages)
-      for (unsigned stage : *settings.stages) {
-        if (stage >= schedule.numStages)
-          return diags.report(schedule.source, diag::FsdpNoSuchStage, stage,
-                              schedule.numStages);
-        plan.managed[stage] = true;
-      }
-    return resolveLookahead(schedule, plan, diags);
-  }
-
-  LogicalResult resolveLookahead(const Schedule &schedule, Plan &plan,
-                                 DiagEngine &diags) const {
-    plan.lookahead.assign(schedule.numRanks, plan.maxActive);
-    const UnshardLookahead &asked = options.lookahead;
-    if (!asked.value) {
-      if (asked.choice == LookaheadPolicy::Auto)
-        for (auto [rank, ahead] : enumerate(plan.lookahead))
-          ahead = std::min<unsigned>(rank + 2, plan.maxActive);
-      return success();
+  plan.maxActive = settings.maxActive.value_or(plan.maxActive);
+  plan.prefetch = settings.prefetch;
+  plan.wait = options.wait;
+  plan.managed.assign(schedule.numStages, !settings.stages);
+  if (settings.stages)
+    for (unsigned stage : *settings.stages) {
+      if (stage >= schedule.numStages)
+        return diags.report(schedule.source, diag::FsdpNoSuchStage, stage,
+                            schedule.numStages);
+      plan.managed[stage] = true;
     }
-    if (asked.value->size() != schedule.numRanks)
-      return diags.report(schedule.source, diag::FsdpLookaheadRanks,
-                          asked.value->size(), schedule.numRanks);
-    for (auto [rank, ahead] : enumerate(*asked.value))
-      if (ahead == 0 || ahead > plan.maxActive)
-        return diags.report(schedule.source, diag::FsdpLookaheadRange, ahead,
-                            rank, plan.maxActive);
-    plan.lookahead = *asked.value;
+  return resolveLookahead(schedule, options.lookahead, plan, diags);
+}
+
+LogicalResult runInjectFsdp(Schedule &schedule,
+                            const InjectFsdpOptions &options,
+                            DiagEngine &diags) {
+  if (options.when == FsdpWhen::Declared && !schedule.fsdp)
     return success();
+  if (schedule.hasFsdp())
+    return options.existing == IfThere::Keep
+               ? success()
+               : checkNoFsdp(schedule, "inject-fsdp", diags);
+  Plan plan;
+  std::optional<std::vector<unsigned>> reduced;
+  if (options.reduce)
+    reduced = options.reduce->value;
+  if (failed(checkNoTied(schedule, "inject-fsdp", diags)) ||
+      failed(makePlan(schedule, options, plan, diags)) ||
+      failed(checkStages(schedule, reduced, diags)))
+    return failure();
+  if (reduced) {
+    if (!schedule.fsdp && options.stages)
+      schedule.fsdp.emplace().stages = options.stages->value;
+    else if (!schedule.fsdp)
+      schedule.fsdp.emplace();
+    schedule.fsdp->reduced = std::move(reduced);
   }
-
-  InjectFsdpOptions options;
-};
-
-} // namespace
-
-std::unique_ptr<Pass> makeInjectFsdp(const InjectFsdpOptions &options) {
-  return std::make_unique<InjectFsdp>(options);
+  Injector injector(schedule, plan);
+  for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
+    injector.run(rank);
+  return success();
 }
 
 } // namespace pipec

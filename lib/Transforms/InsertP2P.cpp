@@ -1,21 +1,8 @@
 //===- InsertP2P.cpp - Adding sends and receives --------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// For every F, B and I whose neighbor stage is on another rank, the pass adds a
-// send after the producer and a receive before the consumer:
-//
-//   rank 0    rank 1                 rank 0                 rank 1
-//   F s0 m0   F s1 m0                F s0 m0                RECV_F s1 m0 <- r0
-//   B s0 m0   B s1 m0      ->        SEND_F s0 m0 -> r1     F s1 m0
-//                                    RECV_B s0 m0 <- r1     B s1 m0
-//                                    B s0 m0                SEND_B s1 m0 -> r0
-//
-// An order determines their positions between the computes; each order has its
-// own file (P2POrders.h).
-//
-// Needs: level compute, no P2P steps. Ensures: level placed; the schedule
-// finishes with one in-order stream per rank. Cost: linear in the steps; both
-// lists are in memory.
+// An order determines the positions of transfers between the computes; each
+// order has its own file (P2POrders.h). Both lists are in memory.
 //
 //===----------------------------------------------------------------------===//
 
@@ -48,51 +35,34 @@ std::vector<StepList> listsForP2P(const Schedule &schedule, bool keepBubbles) {
   return lists;
 }
 
-namespace {
-
-class InsertP2P : public Pass {
-public:
-  explicit InsertP2P(const InsertP2POptions &options) : options(options) {}
-
-  LogicalResult run(Schedule &schedule, DiagEngine &diags) override {
-    if (schedule.hasP2P())
-      return options.existing == IfThere::Keep
-                 ? success()
-                 : checkNoP2P(schedule, "insert-p2p", diags);
-    if (failed(checkEnoughSteps(schedule, "insert-p2p", diags)))
-      return failure();
-    FailureOr<std::vector<StepList>> lists = place(schedule, diags);
-    if (failed(lists))
-      return failure();
-    schedule.ranks = std::move(*lists);
-    schedule.times.clear();
-    return success();
+static FailureOr<std::vector<StepList>>
+placeP2P(const Schedule &schedule, const InsertP2POptions &options,
+         DiagEngine &diags) {
+  switch (options.order) {
+  case P2POrder::Simulate:
+    return placeP2PInRounds(schedule, diags);
+  case P2POrder::Column:
+    return placeP2PInColumns(schedule, diags);
+  case P2POrder::Timed:
+    return placeP2PInTime(schedule, options, diags);
   }
-  bool usesCosts() const override { return options.order == P2POrder::Timed; }
+  llvm_unreachable("every order has its function");
+}
 
-private:
-  FailureOr<std::vector<StepList>> place(const Schedule &schedule,
-                                         DiagEngine &diags) const {
-    switch (options.order) {
-    case P2POrder::Simulate:
-      return placeP2PInRounds(schedule, diags);
-    case P2POrder::Column:
-      return placeP2PInColumns(schedule, diags);
-    case P2POrder::Timed:
-      return placeP2PInTime(
-          schedule, {options.at, options.favor, options.rounds, options.model},
-          diags);
-    }
-    llvm_unreachable("every order has its function");
-  }
-
-  InsertP2POptions options;
-};
-
-} // namespace
-
-std::unique_ptr<Pass> makeInsertP2P(const InsertP2POptions &options) {
-  return std::make_unique<InsertP2P>(options);
+LogicalResult runInsertP2P(Schedule &schedule, const InsertP2POptions &options,
+                           DiagEngine &diags) {
+  if (schedule.hasP2P())
+    return options.existing == IfThere::Keep
+               ? success()
+               : checkNoP2P(schedule, "insert-p2p", diags);
+  if (failed(checkEnoughSteps(schedule, "insert-p2p", diags)))
+    return failure();
+  FailureOr<std::vector<StepList>> lists = placeP2P(schedule, options, diags);
+  if (failed(lists))
+    return failure();
+  schedule.ranks = std::move(*lists);
+  schedule.times.clear();
+  return success();
 }
 
 } // namespace pipec

@@ -13,9 +13,9 @@
 //
 // A wait is due at a certain place: after the backward of its activation,
 // before the send that would exceed the budget, or at the end. A list that
-// finishes with blocking transfers (Waiting/BlockingRun.h) finishes with waits
-// anywhere after their sends, because in that run no rank passes a send before
-// it is complete. Its waits are inserted where they are due.
+// finishes with blocking transfers (`endsWithBlockingTransfers`) finishes with
+// waits anywhere after their sends, because in that run no rank passes a send
+// before it is complete. Its waits are inserted where they are due.
 //
 // Any other list is run under the strictest communication model under which it
 // finishes. A rank that reaches a place where a wait is due stops there until
@@ -24,20 +24,13 @@
 // reaches after the completion of the send. This run is a run of the resulting
 // list, so that list also finishes, under this model and every milder one.
 //
-// If a list finishes under no model, its waits are inserted at the end. If the
-// budget is exceeded, a warning gives the reason: a wait would deadlock, one
-// batch has more sends than the budget, or the list does not finish anyway.
-//
-// Needs: level placed. Ensures: level placed, and sharded if reductions got
-// waits; finishes under the same communication models as before. Cost: linear
-// in the steps; both lists are in memory.
-//
 //===----------------------------------------------------------------------===//
 
 #include "IR/StepPlaces.h"
 #include "Support/Diagnostics/PassesDiags.h"
 #include "Transforms/Checks.h"
 #include "Transforms/RankWaits.h"
+#include "Transforms/Reductions.h"
 #include "Waiting/BlockingRun.h"
 #include "Waiting/WaitEngine.h"
 #include "Waiting/Waiting.h"
@@ -101,23 +94,6 @@ private:
   std::vector<unsigned> staying;
 };
 
-class InsertWaits : public Pass {
-public:
-  explicit InsertWaits(const InsertWaitsOptions &options) : options(options) {}
-
-  LogicalResult run(Schedule &schedule, DiagEngine &diags) override;
-
-private:
-  void placeSendWaits(Schedule &schedule, DiagEngine &diags) const;
-  void warnOfExcess(const Schedule &schedule, unsigned rank,
-                    const RankWaits::Excess &excess, DiagEngine &diags) const;
-  void placeReduceWaits(Schedule &schedule) const;
-  static void insert(Schedule &schedule, unsigned rank,
-                     ArrayRef<PlacedWait> placed);
-
-  InsertWaitsOptions options;
-};
-
 } // namespace
 
 /// Runs the ranks concurrently, each stopped where a wait is due.
@@ -142,14 +118,13 @@ static void placeSafely(const Schedule &schedule,
     engine.resume(*rank);
 }
 
-void InsertWaits::warnOfExcess(const Schedule &schedule, unsigned rank,
-                               const RankWaits::Excess &excess,
-                               DiagEngine &diags) const {
+static void warnOfExcess(const Schedule &schedule, unsigned rank,
+                         uint64_t budget, const RankWaits::Excess &excess,
+                         DiagEngine &diags) {
   using Cause = RankWaits::ExcessCause;
   const StepList &list = schedule.ranks[rank];
   SourceLoc at = list[excess.send].source();
   StepPlace send = StepPlaces(schedule).name(rank, excess.send);
-  uint64_t budget = options.budget->value;
   switch (excess.cause) {
   case Cause::WouldDeadlock:
     (void)diags.report(at, diag::SendBudget, send, excess.sends, budget,
@@ -165,7 +140,9 @@ void InsertWaits::warnOfExcess(const Schedule &schedule, unsigned rank,
   llvm_unreachable("every cause is listed");
 }
 
-void InsertWaits::placeSendWaits(Schedule &schedule, DiagEngine &diags) const {
+static void placeSendWaits(Schedule &schedule,
+                           const InsertWaitsOptions &options,
+                           DiagEngine &diags) {
   DataFlow flow(schedule);
   std::vector<RankWaits> ranks;
   for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
@@ -183,73 +160,40 @@ void InsertWaits::placeSendWaits(Schedule &schedule, DiagEngine &diags) const {
   for (unsigned rank = 0; rank != schedule.numRanks; ++rank) {
     ranks[rank].finish();
     if (ranks[rank].excess)
-      warnOfExcess(schedule, rank, *ranks[rank].excess, diags);
+      warnOfExcess(schedule, rank, options.budget->value, *ranks[rank].excess,
+                   diags);
   }
   for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
-    insert(schedule, rank, ranks[rank].placed());
+    insertSteps(schedule, rank, ranks[rank].placed());
 }
 
-void InsertWaits::placeReduceWaits(Schedule &schedule) const {
+static void placeReduceWaits(Schedule &schedule, ReduceWait mode) {
   for (unsigned rank = 0; rank != schedule.numRanks; ++rank) {
     const StepList &list = schedule.ranks[rank];
-    std::vector<PlacedWait> placed;
-    // The reduction that is not yet followed by a wait; a bubble if there is
-    // none.
-    Step pending;
-    auto place = [&](size_t before) {
-      if (pending.kind() == StepKind::Bubble)
-        return;
-      pending.setKind(StepKind::WaitReduceGrad);
-      placed.push_back({before, std::exchange(pending, Step())});
-    };
+    std::vector<AddedStep> added;
+    Reductions reductions(mode, added);
     for (size_t i = 0; i != list.size(); ++i) {
       if (list[i].kind() != StepKind::ReduceGrad)
         continue;
-      place(i);
-      pending = list[i];
-      if (options.reduce == ReduceWait::AtOnce)
-        place(i + 1);
+      reductions.wait(i);
+      reductions.pass(i + 1, list[i]);
     }
-    place(list.size());
-    insert(schedule, rank, placed);
+    reductions.wait(list.size());
+    insertSteps(schedule, rank, added);
   }
 }
 
-void InsertWaits::insert(Schedule &schedule, unsigned rank,
-                         ArrayRef<PlacedWait> placed) {
-  if (placed.empty())
-    return;
-  auto merge = [&](auto &old, auto make) {
-    std::decay_t<decltype(old)> merged;
-    merged.reserve(old.size() + placed.size());
-    size_t next = 0;
-    for (const PlacedWait &one : placed) {
-      merged.insert(merged.end(), old.begin() + next, old.begin() + one.before);
-      next = one.before;
-      merged.push_back(make(one));
-    }
-    merged.insert(merged.end(), old.begin() + next, old.end());
-    old = std::move(merged);
-  };
-  merge(schedule.ranks[rank], [](const PlacedWait &one) { return one.wait; });
-  if (!schedule.times.empty())
-    merge(schedule.times[rank],
-          [](const PlacedWait &) -> std::optional<Rational> { return {}; });
-}
-
-LogicalResult InsertWaits::run(Schedule &schedule, DiagEngine &diags) {
+LogicalResult runInsertWaits(Schedule &schedule,
+                             const InsertWaitsOptions &options,
+                             DiagEngine &diags) {
   bool keep = options.existing == IfThere::Keep;
   if (!keep && failed(checkNoSendWaits(schedule, "insert-waits", diags)))
     return failure();
   if (options.reduce != ReduceWait::None && !schedule.hasReduceWaits())
-    placeReduceWaits(schedule);
+    placeReduceWaits(schedule, options.reduce);
   if (!schedule.hasSendWaits())
-    placeSendWaits(schedule, diags);
+    placeSendWaits(schedule, options, diags);
   return success();
-}
-
-std::unique_ptr<Pass> makeInsertWaits(const InsertWaitsOptions &options) {
-  return std::make_unique<InsertWaits>(options);
 }
 
 } // namespace pipec

@@ -51,25 +51,10 @@ placeP2PInRounds(const Schedule &schedule, DiagEngine &diags);
 llvm::FailureOr<std::vector<StepList>>
 placeP2PInColumns(const Schedule &schedule, DiagEngine &diags);
 
-/// The options of `order=timed`.
-struct P2PTiming {
-  /// The time, between the end of its producer and the start of its consumer,
-  /// that determines the position of a transfer.
-  P2PAt at = P2PAt::Need;
-  /// Which ends of transfers are placed first: sends, as early as the order
-  /// permits, or receives, as late as it permits.
-  P2PFavor favor = P2PFavor::Sends;
-  /// The number of times that the result is run and ordered again by its times.
-  unsigned rounds = 0;
-  /// The communication model of these runs. Under blocking receives only the
-  /// transfers of each directed edge are in one order.
-  WaitModel model = WaitModel::Stream;
-};
-
 /// The lists of `schedule` with transfers in one order of time on all ranks
 /// (P2PTimed.cpp). Fails if the order cannot run or the costs do not fit.
-llvm::FailureOr<std::vector<StepList>> placeP2PInTime(const Schedule &schedule,
-                                                      const P2PTiming &timing,
-                                                      DiagEngine &diags);
+llvm::FailureOr<std::vector<StepList>>
+placeP2PInTime(const Schedule &schedule, const InsertP2POptions &options,
+               DiagEngine &diags);
 
 } // namespace pipec

@@ -203,10 +203,10 @@ namespace {
 /// The order of all transfers of a schedule by the times of their results.
 template <typename Time> class TimedOrder {
 public:
-  TimedOrder(const Schedule &schedule, const P2PTiming &timing,
+  TimedOrder(const Schedule &schedule, const InsertP2POptions &options,
              std::vector<Result<Time>> results)
-      : schedule(schedule), at(timing.at), favor(timing.favor),
-        byEdge(waitModelInfo(timing.model).holds == WaitHolds::Receives),
+      : schedule(schedule), at(options.at), favor(options.favor),
+        byEdge(waitModelInfo(options.model).holds == WaitHolds::Receives),
         flow(schedule), results(std::move(results)), places(schedule.numRanks) {
   }
 
@@ -348,7 +348,7 @@ static bool sameActions(ArrayRef<StepList> a, ArrayRef<StepList> b) {
 }
 
 FailureOr<std::vector<StepList>> placeP2PInTime(const Schedule &schedule,
-                                                const P2PTiming &timing,
+                                                const InsertP2POptions &options,
                                                 DiagEngine &diags) {
   if (failed(checkResults(schedule, diags)))
     return failure();
@@ -356,33 +356,33 @@ FailureOr<std::vector<StepList>> placeP2PInTime(const Schedule &schedule,
   if (failed(costs))
     return failure();
   // The times of most schedules fit in half of the memory.
-  if (timing.rounds == 0) {
+  if (options.rounds == 0) {
     auto small = findTimes<uint32_t>(schedule, *costs, diags);
     if (failed(small))
       return failure();
     if (*small)
-      return TimedOrder(schedule, timing, std::move(**small)).place();
+      return TimedOrder(schedule, options, std::move(**small)).place();
   }
   auto results = findTimes<uint64_t>(schedule, *costs, diags);
   if (failed(results))
     return failure();
-  TimedOrder order(schedule, timing, std::move(results->value()));
+  TimedOrder order(schedule, options, std::move(results->value()));
   std::vector<StepList> lists = order.place(), best;
-  if (timing.rounds == 0)
+  if (options.rounds == 0)
     return lists;
 
   Schedule tried{static_cast<const ScheduleHeader &>(schedule)};
   int64_t bestTime = 0;
-  for (unsigned round = 0; round <= timing.rounds; ++round) {
+  for (unsigned round = 0; round <= options.rounds; ++round) {
     tried.ranks = std::move(lists);
-    FailureOr<Simulation> simulation = simulate(tried, timing.model, diags);
+    FailureOr<Simulation> simulation = simulate(tried, options.model, diags);
     if (failed(simulation))
       return failure();
     if (round == 0 || simulation->makespan() < bestTime) {
       bestTime = simulation->makespan();
       best = tried.ranks;
     }
-    if (round == timing.rounds)
+    if (round == options.rounds)
       break;
     order.setTimes(*simulation, tried);
     lists = order.place();

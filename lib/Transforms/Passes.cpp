@@ -7,33 +7,52 @@ using namespace llvm;
 
 namespace pipec {
 
-#define PIPEC_CHOICES(Enum)                                                    \
-  ArrayRef<PassChoice<Enum>> choicesOf(Enum) {                                 \
-    static constexpr PassChoice<Enum> choices[] = {
-#define PIPEC_CHOICE(Enum, Id, Text) {Text, Enum::Id},
-#define PIPEC_CHOICES_END(Enum)                                                \
-  }                                                                            \
-  ;                                                                            \
-  return choices;                                                              \
-  }
-#include "Transforms/Passes.def"
-
-ArrayRef<PassChoice<WaitModel>> choicesOf(WaitModel) {
-  static constexpr PassChoice<WaitModel> choices[] = {
+StringRef choicesOf(WaitModel) {
 #define PIPEC_WAIT_MODEL(Id, Name, Phrase, Queues, Holds, InAll, Implied)      \
-  {Name, WaitModel::Id},
+  "|" Name
+  return StringRef(
 #include "Waiting/WaitModels.def"
-  };
-  return choices;
+             )
+      .drop_front();
 }
 
-ArrayRef<PassChoice<Target>> choicesOf(Target) {
-  static constexpr PassChoice<Target> choices[] = {
-#define PIPEC_TARGET_RULES(Id, Name, Rules) {Name, Target::Id},
+StringRef choicesOf(Target) {
+#define PIPEC_TARGET_RULES(Id, Name, Rules) "|" Name
+  return StringRef(
 #include "Frameworks/Targets.def"
-  };
-  return choices;
+             )
+      .drop_front();
 }
+
+// The passes whose results may depend on the costs or memory settings of the
+// schedule.
+static bool usesCosts(const DeferWeightOptions &) { return true; }
+static bool usesCosts(const InsertP2POptions &options) {
+  return options.order == P2POrder::Timed;
+}
+static bool usesCosts(const SimulateOptions &) { return true; }
+template <typename Options> static bool usesCosts(const Options &) {
+  return false;
+}
+
+namespace {
+
+/// A function that runs a pass, with its options.
+template <typename Options,
+          LogicalResult (*runPass)(Schedule &, const Options &, DiagEngine &)>
+class PassWith : public Pass {
+public:
+  explicit PassWith(const Options &options) : options(options) {}
+  LogicalResult run(Schedule &schedule, DiagEngine &diags) override {
+    return runPass(schedule, options, diags);
+  }
+  bool usesCosts() const override { return pipec::usesCosts(options); }
+
+private:
+  Options options;
+};
+
+} // namespace
 
 /// Reads the text of one option if it was given; returns false if it is
 /// invalid.
@@ -43,6 +62,9 @@ static bool readOption(T &option, std::optional<StringRef> text) {
 }
 
 #define PIPEC_PASS(Class, Name, Summary, Description, Needs, Ensures, Cost)    \
+  std::unique_ptr<Pass> make##Class(const Class##Options &options) {           \
+    return std::make_unique<PassWith<Class##Options, run##Class>>(options);    \
+  }                                                                            \
   static PassInfo::Made makeFrom##Class(const PassOptionTexts &texts) {        \
     Class##Options options;                                                    \
     [[maybe_unused]] unsigned next = 0;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "IR/DataFlow.h"
+#include "Transforms/Checks.h"
 #include "Transforms/Passes.h"
 #include "Waiting/ActionTable.h"
 
@@ -13,12 +14,6 @@
 #include <vector>
 
 namespace pipec {
-
-/// A wait and its place: before the step at this index of the old list.
-struct PlacedWait {
-  size_t before;
-  Step wait;
-};
 
 /// Determines the places of the waits of one rank, group by group.
 class RankWaits {
@@ -83,7 +78,7 @@ public:
         place(list.size(), send);
   }
 
-  llvm::ArrayRef<PlacedWait> placed() const { return result; }
+  llvm::ArrayRef<AddedStep> placed() const { return result; }
   /// The send that the rank stops for, as an index into its list.
   size_t awaited() const { return awaitedSend; }
   /// Why the budget is exceeded at a send.
@@ -210,7 +205,7 @@ private:
   size_t firstDue = 0;
   std::vector<size_t> late;
   size_t awaitedSend = 0;
-  std::vector<PlacedWait> result;
+  std::vector<AddedStep> result;
 };
 
 } // namespace pipec

@@ -22,10 +22,16 @@ public:
     Step step(StepKind::ReduceGrad, last.stage(), 0, last.phase(),
               last.source());
     added.push_back({before, step});
+    pass(before, step);
+  }
+
+  /// Inserts the wait for a REDUCE_GRAD of the list, if it is due at once. The
+  /// wait for the previous one is inserted already.
+  void pass(size_t after, Step reduction) {
     if (mode != ReduceWait::None)
-      pending = step;
+      pending = reduction;
     if (mode == ReduceWait::AtOnce)
-      wait(before);
+      wait(after);
   }
 
   /// Inserts the wait that is still missing; at the end of the list, too.

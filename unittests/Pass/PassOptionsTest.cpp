@@ -1,7 +1,6 @@
 //===- PassOptionsTest.cpp - Values of options, and the tables ------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "Pass/Pipeline.h"
 #include "Transforms/Passes.h"
 
 #include "llvm/ADT/STLExtras.h"

@@ -1,0 +1,95 @@
+//===- ShortPasses.cpp - Passes of a few lines ----------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Those that only call another library, change steps in place, or remove all
+// steps of some kinds.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Frameworks/TargetCheck.h"
+#include "Simulation/Simulate.h"
+#include "Transforms/Checks.h"
+#include "Transforms/Passes.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+LogicalResult runCheckTarget(Schedule &schedule,
+                             const CheckTargetOptions &options,
+                             DiagEngine &diags) {
+  return checkTarget(schedule, options.target, diags);
+}
+
+LogicalResult runSimulate(Schedule &schedule, const SimulateOptions &options,
+                          DiagEngine &diags) {
+  auto simulation = simulate(schedule, std::optional(options.model), diags);
+  if (failed(simulation))
+    return failure();
+  fillTimes(schedule, *simulation);
+  return success();
+}
+
+/// Every B becomes an I in its place. Its W follows the whole overlap, since a
+/// W depends on its I, and there is no data flow within an overlap.
+static StepList splitBackwards(const StepList &list) {
+  size_t backwards =
+      count_if(list, [](Step step) { return step.kind() == StepKind::B; });
+  StepList out;
+  out.reserve(list.size() + backwards);
+  for (size_t i = 0, end; i != list.size(); i = end) {
+    end = Schedule::groupEnd(list, i);
+    for (size_t j = i; j != end; ++j) {
+      out.push_back(list[j]);
+      if (list[j].kind() == StepKind::B)
+        out.back().setKind(StepKind::I);
+    }
+    for (size_t j = i; j != end; ++j)
+      if (list[j].kind() == StepKind::B)
+        out.push_back(Step(StepKind::W, list[j].stage(), list[j].microbatch(),
+                           list[j].phase(), list[j].source()));
+  }
+  return out;
+}
+
+LogicalResult runSplitBackward(Schedule &schedule, const SplitBackwardOptions &,
+                               DiagEngine &) {
+  for (StepList &list : schedule.ranks)
+    list = splitBackwards(list);
+  schedule.times.clear();
+  return success();
+}
+
+LogicalResult runStripBubbles(Schedule &schedule, const StripBubblesOptions &,
+                              DiagEngine &) {
+  removeSteps(schedule, [](StepKind kind) { return kind == StepKind::Bubble; });
+  return success();
+}
+
+LogicalResult runStripTies(Schedule &schedule, const StripTiesOptions &,
+                           DiagEngine &) {
+  if (!schedule.ties.empty())
+    removeSteps(schedule, isTied);
+  schedule.ties.clear();
+  return success();
+}
+
+LogicalResult runStripWaits(Schedule &schedule, const StripWaitsOptions &,
+                            DiagEngine &) {
+  removeSteps(schedule, isWait);
+  return success();
+}
+
+LogicalResult runUnpair(Schedule &schedule, const UnpairOptions &,
+                        DiagEngine &) {
+  for (StepList &list : schedule.ranks)
+    for (Step &step : list)
+      if (isCompute(step.kind()))
+        step.setJoined(false);
+  schedule.times.clear();
+  return success();
+}
+
+} // namespace pipec
