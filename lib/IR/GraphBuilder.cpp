@@ -14,6 +14,25 @@ using namespace llvm;
 
 namespace pipec {
 
+StageGraph::StageGraph(std::vector<Edge> edges) : stageEdges(std::move(edges)) {
+  llvm::sort(stageEdges);
+}
+
+void StageGraph::forEachEdge(unsigned numStages,
+                             function_ref<void(Edge)> visit) const {
+  for (Edge edge : stageEdges)
+    visit(edge);
+  if (isChain())
+    for (unsigned stage = 1; stage < numStages; ++stage)
+      visit({stage - 1, stage});
+}
+
+bool StageGraph::containsChain(unsigned numStages) const {
+  return isChain() ||
+         count_if(stageEdges, [](Edge edge) { return edge.ofChain(); }) + 1 ==
+             numStages;
+}
+
 InFlightDiagnostic GraphBuilder::withOption(InFlightDiagnostic error,
                                             Origin origin, StringRef what) {
   if (!origin.option.empty())

@@ -12,8 +12,8 @@
 
 #pragma once
 
-#include "IR/DatumTable.h"
-#include "IR/StepPrefetch.h"
+#include "IR/DataFlow.h"
+#include "IR/Step.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"

@@ -14,7 +14,6 @@
 #include "Support/Words.h"
 #include "Verify/TrainingRules.h"
 #include "Verify/Verifier.h"
-#include "Waiting/BlockingRun.h"
 #include "Waiting/DeadlockReport.h"
 #include "Waiting/Waiting.h"
 

@@ -26,7 +26,6 @@
 #include "IR/DataFlow.h"
 #include "Support/Diagnostics/PassesDiags.h"
 #include "Transforms/Passes.h"
-#include "Waiting/BlockingRun.h"
 #include "Waiting/Waiting.h"
 
 #include "llvm/ADT/STLExtras.h"

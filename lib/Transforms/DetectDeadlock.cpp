@@ -19,7 +19,6 @@
 #include "IR/TiedMeetings.h"
 #include "Transforms/Passes.h"
 #include "Verify/Verifier.h"
-#include "Waiting/BlockingRun.h"
 #include "Waiting/Waiting.h"
 #include "Waiting/DeadlockReport.h"
 

@@ -31,7 +31,6 @@
 #include "Transforms/Checks.h"
 #include "Transforms/RankWaits.h"
 #include "Transforms/Reductions.h"
-#include "Waiting/BlockingRun.h"
 #include "Waiting/WaitEngine.h"
 #include "Waiting/Waiting.h"
 

@@ -144,4 +144,10 @@ private:
   StepPlaces places;
 };
 
+/// True if both ends of every transfer are in the right places, in the same
+/// order at both ends of each edge. If it returns false, the slower check must
+/// find the errors, if there are any.
+bool areTransfersPlaced(const Schedule &schedule, const Cells &cells,
+                        const DataFlow &flow, const EdgeNumbers &edges);
+
 } // namespace pipec

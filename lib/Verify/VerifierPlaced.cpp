@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Verify/VerifierPlaced.h"
+#include "Verify/VerifierDetail.h"
 
 #include "Support/Diagnostics/VerifierDiags.h"
 

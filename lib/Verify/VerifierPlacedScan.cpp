@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Verify/VerifierPlaced.h"
+#include "Verify/VerifierDetail.h"
 
 #include "llvm/ADT/STLExtras.h"
 

@@ -28,7 +28,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "IR/DatumTable.h"
+#include "IR/DataFlow.h"
 #include "Verify/VerifierDetail.h"
 
 #include "Support/Diagnostics/VerifierDiags.h"

@@ -13,12 +13,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Waiting/BlockingRun.h"
-
-#include "IR/TiedMeetings.h"
+#include "Waiting/Waiting.h"
 
 #include "IR/DataFlow.h"
-#include "IR/StepPrefetch.h"
 
 #include "llvm/ADT/STLExtras.h"
 

@@ -6,7 +6,7 @@
 #include "IR/StepPlaces.h"
 #include "Support/Diagnostics/AnalysisDiags.h"
 #include "Support/Diagnostics/PassesDiags.h"
-#include "Waiting/Cycle.h"
+#include "Waiting/Waiting.h"
 
 #include "llvm/ADT/StringExtras.h"
 

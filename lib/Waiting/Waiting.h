@@ -10,8 +10,9 @@
 // posted step starts when all earlier steps of its queue are complete; a send
 // and its matching receive complete together, once both have started. At the
 // end of its list a rank waits for everything that it has posted.
-// The REDUCE_TIED of a group complete when their ranks meet (IR/TiedMeetings.h).
-// docs/Rationale/Waiting.md has the complete definition and the reasons for it.
+// The REDUCE_TIED of a group complete when their ranks meet
+// (IR/TiedMeetings.h). docs/Rationale/Waiting.md has the complete definition
+// and the reasons for it.
 //
 // Events only enable further events, so every schedule has exactly one outcome
 // under a model. It is computed in time linear in the steps.
@@ -97,8 +98,8 @@ public:
   std::vector<unsigned> blockedRanks() const;
 
   /// The steps that block others: the step at which each blocked rank has
-  /// stopped, the heads of all blocked queues, and the first REDUCE_TIED of each
-  /// rank that does not meet.
+  /// stopped, the heads of all blocked queues, and the first REDUCE_TIED of
+  /// each rank that does not meet.
   std::vector<uint32_t> blockedSteps() const;
 
   /// Calls `edge` for each wait of `step`. A wait for an unmatched transfer has
@@ -129,5 +130,27 @@ private:
 /// Whether a schedule finishes under each `WaitModel`. A model is run only if
 /// the results of the others do not imply its own.
 WaitOutcomes endsUnder(const Schedule &schedule, const Transfers &transfers);
+
+/// A shortest cycle of waits: each edge starts at the end of the previous one,
+/// and the last one ends at the start of the first. The first edge starts at
+/// the step with the lowest number. Empty if there is no cycle: the schedule
+/// finishes, or it waits for an unmatched transfer.
+std::vector<WaitEdge> findShortestCycle(const Waiting &waiting);
+
+/// A chain of waits that ends at a step without an edge: an unmatched transfer,
+/// which is the `step` of the last element (without a target). Empty if there
+/// is no such chain.
+std::vector<WaitEdge> findDeadEnd(const Waiting &waiting);
+
+/// Returns true if the schedule is known to finish with blocking sends and
+/// receives, at which a rank waits for the other end. Then it finishes under
+/// every communication model (`WaitModel`), every transfer has two ends that
+/// name the same tensor, all groups of tied stages meet, and every compute step
+/// follows the receives of its inputs.
+///
+/// Returns false if it does not finish or was not checked: schedules with
+/// batches, and explanations, are left to `Waiting`. Linear: two bits per
+/// (stage, micro-batch), and each list is read once.
+bool endsWithBlockingTransfers(const Schedule &schedule);
 
 } // namespace pipec

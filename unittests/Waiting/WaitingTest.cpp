@@ -3,8 +3,6 @@
 
 #include "Waiting/Waiting.h"
 #include "Verify/Verifier.h"
-#include "Waiting/BlockingRun.h"
-#include "Waiting/Cycle.h"
 #include "Waiting/RandomSchedules.h"
 #include "Waiting/WaitingSearch.h"
 
