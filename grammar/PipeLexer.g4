@@ -9,7 +9,7 @@
 lexer grammar PipeLexer;
 
 // Words that are an ID everywhere but at the beginning of an item of a schedule
-// (lib/Parse/ItemWords.cpp).
+// (lib/Parse/Tokens.cpp).
 tokens { CONNECT, GRAPH, TIE, ALIAS }
 
 SCHEDULE     : 'schedule';
