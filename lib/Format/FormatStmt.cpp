@@ -161,13 +161,6 @@ void Formatter::addEntries(ArrayRef<SettingEntry> entries, unsigned indent,
   }
 }
 
-void Formatter::addSettings(const SettingsStmt *stmt, unsigned indent,
-                            bool blank) {
-  addOpen(stmt, indent, blank);
-  addEntries(stmt->entries, indent + 2, stmt->kind != Stmt::Kind::Fsdp);
-  addClose("}", indent, stmt->range.End.getPointer(), stmt->entries.empty());
-}
-
 void Formatter::addPlacement(const PlacementStmt *stmt, unsigned indent,
                              bool blank) {
   const char *start = skipSpace(addOpen(stmt, indent, blank));
@@ -249,8 +242,12 @@ void Formatter::addStmt(const Stmt *stmt, unsigned indent, bool blank) {
     return addIf(branch, indent, blank);
   if (const auto *fn = dyn_cast<FnDecl>(stmt))
     return addFn(fn, indent, blank);
-  if (const auto *settings = dyn_cast<SettingsStmt>(stmt))
-    return addSettings(settings, indent, blank);
+  if (const auto *settings = dyn_cast<SettingsStmt>(stmt)) {
+    addOpen(stmt, indent, blank);
+    addEntries(settings->entries, indent + 2, stmt->kind != Stmt::Kind::Fsdp);
+    return addClose("}", indent, stmt->range.End.getPointer(),
+                    settings->entries.empty());
+  }
   if (const auto *placement = dyn_cast<PlacementStmt>(stmt);
       placement && placement->stages)
     return addPlacement(placement, indent, blank);

@@ -116,7 +116,6 @@ private:
   void addFn(const FnDecl *fn, unsigned indent, bool blank);
   void addEntries(llvm::ArrayRef<SettingEntry> entries, unsigned indent,
                   bool assigns);
-  void addSettings(const SettingsStmt *stmt, unsigned indent, bool blank);
   void addPlacement(const PlacementStmt *stmt, unsigned indent, bool blank);
   void addGraph(const EdgesStmt *stmt, unsigned indent, bool blank);
   void addSchedule(const ScheduleDecl &schedule, bool blank);

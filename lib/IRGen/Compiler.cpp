@@ -139,9 +139,8 @@ void Compiler::compilePattern(const PatternDecl *pattern) {
 // Statements
 //===----------------------------------------------------------------------===//
 
-uint32_t Compiler::compileBody(ArrayRef<unsigned> phaseNumbers) {
+uint32_t Compiler::compileBody(Schedule &lowered) {
   uint32_t entry = here();
-  size_t nextPhase = 0;
   for (const Stmt *item : schedule.body.stmts) {
     if (const auto *let = dyn_cast<LetStmt>(item)) {
       // The other lets were computed before the first rank.
@@ -155,7 +154,7 @@ uint32_t Compiler::compileBody(ArrayRef<unsigned> phaseNumbers) {
     ScopeGuard guard(
         *this,
         {DebugScope::Kind::Phase, 0, phase->name.range, phase->name.text, {}});
-    emit(Op::Phase, phase->name.range, phaseNumbers[nextPhase++]);
+    emit(Op::Phase, phase->name.range, lowered.phaseIndex(phase->name.text));
     compile(phase->body);
     emit(Op::EndPhase, phase->name.range);
   }
@@ -259,13 +258,13 @@ void Compiler::compileSteps(const StepsStmt *steps) {
   // Compute the chunks and micro-batches of all members first, so that the
   // steps of an overlap are adjacent.
   SmallVector<std::pair<uint32_t, uint32_t>, 2> operands;
-  for (const StepRef &step : steps->steps) {
+  for (const ast::StepRef &step : steps->steps) {
     uint32_t chunk = step.chunk ? compile(step.chunk) : noSlot;
     uint32_t microbatch = step.microbatch ? compile(step.microbatch) : noSlot;
     operands.push_back({chunk, microbatch});
   }
   for (size_t i = 0; i != operands.size(); ++i) {
-    const StepRef &step = steps->steps[i];
+    const ast::StepRef &step = steps->steps[i];
     if (step.all) {
       emit(Op::DrainW, step.range, 0, operands[i].first);
       continue;

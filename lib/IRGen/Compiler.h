@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "IR/Schedule.h"
 #include "IRGen/Code.h"
 #include "Sema/Sema.h"
 
@@ -20,8 +21,8 @@ public:
   /// Compiles one expression to code that runs separately.
   Segment compileSegment(const ast::Expr *expr);
   /// Compiles the code of a rank: the lets of the schedule that depend on the
-  /// rank, and the phases. `phaseNumber` has the number of each phase.
-  uint32_t compileBody(llvm::ArrayRef<unsigned> phaseNumbers);
+  /// rank, and the phases, with their numbers in `lowered`.
+  uint32_t compileBody(Schedule &lowered);
 
   Code take() { return std::move(code); }
 

@@ -100,32 +100,20 @@ void Compiler::compileArguments(ArrayRef<Argument> params,
 
 uint32_t Compiler::compile(const CallExpr *expr) {
   uint32_t result = newSlot();
-  switch (expr->builtin) {
-  case Builtin::Min:
-  case Builtin::Max: {
-    Op op = expr->builtin == Builtin::Min ? Op::Min : Op::Max;
-    uint32_t best = compile(expr->args[0]);
+  if (expr->builtin != Builtin::None) {
+    // In the order of `Builtin`, after `None`.
+    static constexpr Op ops[] = {Op::Min, Op::Max, Op::Abs, Op::CeilDiv,
+                                 Op::Stage};
+    Op op = ops[unsigned(expr->builtin) - unsigned(Builtin::Min)];
+    uint32_t value = compile(expr->args[0]);
+    if (expr->args.size() == 1)
+      emit(op, expr->range, result, value);
     for (const Expr *arg : expr->args.drop_front()) {
       uint32_t next = compile(arg);
-      emit(op, expr->range, result, best, next);
-      best = result;
+      emit(op, expr->range, result, value, next);
+      value = result;
     }
     return result;
-  }
-  case Builtin::Abs:
-    emit(Op::Abs, expr->range, result, compile(expr->args[0]));
-    return result;
-  case Builtin::CeilDiv: {
-    uint32_t dividend = compile(expr->args[0]);
-    uint32_t divisor = compile(expr->args[1]);
-    emit(Op::CeilDiv, expr->range, result, dividend, divisor);
-    return result;
-  }
-  case Builtin::Stage:
-    emit(Op::Stage, expr->range, result, compile(expr->args[0]));
-    return result;
-  case Builtin::None:
-    break;
   }
   unsigned fn = expr->fn->id;
   if (code.fnIsPure[fn]) {

@@ -66,7 +66,7 @@ FailureOr<Schedule> Lowering::run() {
             segment(value);
     }
   }
-  bodyEntry = compiler.compileBody(phaseNumbers);
+  bodyEntry = compiler.compileBody(schedule);
   code = compiler.take();
   machine.emplace(code, options.maxSteps, diags);
 
@@ -118,19 +118,6 @@ LogicalResult Lowering::matchOptions() {
   return success(good);
 }
 
-LogicalResult Lowering::checkRole(const ParamDecl *param, uint64_t limit,
-                                  unsigned &place) {
-  int64_t value = machine->value(param->variable);
-  if (value < 1)
-    return diags.report(param->name.range, diag::ParameterTooSmall,
-                        param->label.text, value);
-  if (uint64_t(value) > limit)
-    return diags.report(param->name.range, diag::ParameterTooLarge,
-                        param->label.text, value, limit);
-  place = value;
-  return success();
-}
-
 LogicalResult Lowering::bindParams() {
   MutableArrayRef<ParamDecl> params = checked.decl->params;
   for (size_t i = 0; i != params.size(); ++i) {
@@ -150,17 +137,23 @@ LogicalResult Lowering::bindParams() {
     struct {
       const Variable *builtin;
       unsigned limit;
-      unsigned *size;
-    } const roles[] = {{nullptr, 0, nullptr},
-                       {program.builtins.ranks, maxRanks, &schedule.numRanks},
+      unsigned &size;
+    } const roles[] = {{nullptr, 0, chunks},
+                       {program.builtins.ranks, maxRanks, schedule.numRanks},
                        {program.builtins.microbatches, maxMicrobatches,
-                        &schedule.numMicrobatches},
-                       {program.builtins.chunks, maxStages, &chunks}};
-    if (const auto &role = roles[unsigned(param.role)]; role.builtin) {
-      if (failed(checkRole(&param, role.limit, *role.size)))
-        return failure();
-      machine->setValue(role.builtin, *value);
-    }
+                        schedule.numMicrobatches},
+                       {program.builtins.chunks, maxStages, chunks}};
+    const auto &role = roles[unsigned(param.role)];
+    if (!role.builtin)
+      continue;
+    if (*value < 1)
+      return diags.report(param.name.range, diag::ParameterTooSmall,
+                          param.label.text, *value);
+    if (*value > int64_t(role.limit))
+      return diags.report(param.name.range, diag::ParameterTooLarge,
+                          param.label.text, *value, role.limit);
+    role.size = *value;
+    machine->setValue(role.builtin, *value);
   }
   return success();
 }
@@ -232,10 +225,8 @@ LogicalResult Lowering::numberPhases() {
     const auto *phase = dyn_cast<PhaseStmt>(item);
     if (!phase)
       continue;
-    unsigned number = schedule.phaseIndex(phase->name.text);
-    if (number == maxPhases)
+    if (schedule.phaseIndex(phase->name.text) == maxPhases)
       return diags.report(phase->name.range, diag::TooManyPhases, maxPhases);
-    phaseNumbers.push_back(number);
   }
   return success();
 }

@@ -29,8 +29,6 @@ private:
   // IRGen.cpp
   llvm::LogicalResult bindParams();
   llvm::LogicalResult matchOptions();
-  llvm::LogicalResult checkRole(const ast::ParamDecl *param, uint64_t limit,
-                                unsigned &place);
   llvm::LogicalResult runItems();
   llvm::LogicalResult checkRequire(const ast::RequireStmt *require);
   llvm::LogicalResult numberPhases();
@@ -69,6 +67,8 @@ private:
   /// Reports an overflow if `value` is nothing.
   std::optional<Rational> fits(std::optional<Rational> value,
                                const ast::Expr *expr);
+  std::optional<Rational> divide(Rational lhs, Rational rhs,
+                                 const ast::Expr *expr);
   std::optional<int64_t> integer(Rational value, const ast::Expr *expr);
 
   const CheckedProgram &program;
@@ -81,7 +81,6 @@ private:
   /// of use.
   std::map<const ast::Expr *, Segment> segments;
   uint32_t bodyEntry = 0;
-  std::vector<unsigned> phaseNumbers;
   Code code;
   std::optional<Machine> machine;
   /// The value of each parameter on the command line.

@@ -32,6 +32,14 @@ std::optional<int64_t> Lowering::integer(Rational value, const Expr *expr) {
   return std::nullopt;
 }
 
+std::optional<Rational> Lowering::divide(Rational lhs, Rational rhs,
+                                         const Expr *expr) {
+  if (!rhs.isZero())
+    return fits(Rational::div(lhs, rhs), expr);
+  (void)diags.report(expr->range, diag::DivisionByZero);
+  return std::nullopt;
+}
+
 std::optional<Rational> Lowering::exact(const Expr *expr) {
   switch (expr->kind) {
   case Expr::Kind::Number:
@@ -129,11 +137,7 @@ std::optional<Rational> Lowering::exact(const BinaryExpr *expr) {
   case BinaryOp::Mod:
     break;
   }
-  if (rhs->isZero()) {
-    (void)diags.report(expr->range, diag::DivisionByZero);
-    return std::nullopt;
-  }
-  auto quotient = fits(Rational::div(*lhs, *rhs), expr);
+  auto quotient = divide(*lhs, *rhs, expr);
   if (!quotient || expr->op == BinaryOp::Div)
     return quotient;
   // a % b = a - b * floor(a / b) holds for rationals too.
@@ -158,11 +162,7 @@ std::optional<Rational> Lowering::exact(const CallExpr *expr) {
     return args[0].isNegative() ? fits(Rational::sub(0, args[0]), expr)
                                 : args[0];
   case Builtin::CeilDiv: {
-    if (args[1].isZero()) {
-      (void)diags.report(expr->range, diag::DivisionByZero);
-      return std::nullopt;
-    }
-    auto quotient = fits(Rational::div(args[0], args[1]), expr);
+    auto quotient = divide(args[0], args[1], expr);
     if (!quotient || quotient->isInteger())
       return quotient;
     return Rational(quotient->floor() + 1);

@@ -195,13 +195,10 @@ LogicalResult Lowering::makeExpectations(std::optional<unsigned> rank) {
       if (!of)
         return failure();
     }
-    Expectation expectation;
-    expectation.metric = *parseMetric(expect->metric.text);
-    expectation.relation = *parseRelation(spelling(expect->relation));
-    expectation.rank = of;
-    expectation.value = *value;
-    expectation.source = diags.sourceFiles().compress(expect->range.Start);
-    schedule.expectations.push_back(expectation);
+    schedule.expectations.push_back(
+        {*parseMetric(expect->metric.text),
+         *parseRelation(spelling(expect->relation)), of, *value,
+         diags.sourceFiles().compress(expect->range.Start)});
   }
   return success();
 }

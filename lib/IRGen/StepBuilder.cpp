@@ -153,7 +153,7 @@ std::optional<StepError> StepBuilder::make(const Checked &request) {
 // Owed weight gradients
 //===----------------------------------------------------------------------===//
 
-std::optional<size_t> StepBuilder::oldestOwed(std::optional<unsigned> chunk) {
+std::optional<size_t> StepBuilder::oldestOwed(std::optional<int64_t> chunk) {
   if (!chunk) {
     while (oldest != owed.size() && owed[oldest].taken)
       ++oldest;
@@ -188,13 +188,12 @@ std::optional<size_t> StepBuilder::findOwed(unsigned chunk,
 }
 
 std::optional<StepError> StepBuilder::makeW(const Checked &request) {
-  std::optional<size_t> found;
-  if (request.microbatch >= 0)
-    found = findOwed(request.chunk, request.microbatch);
-  else
-    found =
-        oldestOwed(request.chunk >= 0 ? std::optional<unsigned>(request.chunk)
-                                      : std::nullopt);
+  std::optional<int64_t> chunk;
+  if (request.chunk >= 0)
+    chunk = request.chunk;
+  std::optional<size_t> found = request.microbatch >= 0
+                                    ? findOwed(*chunk, request.microbatch)
+                                    : oldestOwed(chunk);
   if (!found)
     return StepError{StepError::Kind::NothingOwed, request.instruction};
   takeOwed(*found, request.joined, request.source);
@@ -208,10 +207,7 @@ std::optional<StepError> StepBuilder::drain(std::optional<int64_t> chunk,
     return StepError{
         StepError::Kind::ChunkOutOfRange, instruction, Letter::W, *chunk, 0,
         int64_t(chunkStages.size())};
-  std::optional<unsigned> of;
-  if (chunk)
-    of = unsigned(*chunk);
-  while (std::optional<size_t> next = oldestOwed(of)) {
+  while (std::optional<size_t> next = oldestOwed(chunk)) {
     takeOwed(*next, /*joined=*/false, source);
     ++steps;
   }

@@ -146,7 +146,7 @@ private:
   std::optional<size_t> findOwed(unsigned chunk, uint32_t microbatch);
   void takeOwed(size_t index, bool joined, SourceLoc source);
   /// The oldest pending W of `chunk` (of the rank if none is given).
-  std::optional<size_t> oldestOwed(std::optional<unsigned> chunk);
+  std::optional<size_t> oldestOwed(std::optional<int64_t> chunk);
   void push(Step step) {
     if (next == blockEnd)
       addBlock();

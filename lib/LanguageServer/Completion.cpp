@@ -1,7 +1,7 @@
 //===- Completion.cpp - Proposals at a position ---------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "LanguageServer/Completion.h"
+#include "LanguageServer/OpenDocument.h"
 
 #include "Cost/Expectation.h"
 #include "Cost/Figure.h"
@@ -118,7 +118,6 @@ private:
   void run();
   void word(StringRef word);
   void open(char c);
-  void close();
   void name(StringRef word, Proposal::Kind kind) {
     stack.back().names.push_back({word.str(), kind});
   }
@@ -207,11 +206,6 @@ void Scanner::open(char c) {
   stack.push_back(std::move(next));
 }
 
-void Scanner::close() {
-  if (stack.size() > 1)
-    stack.pop_back();
-}
-
 void Scanner::run() {
   size_t end = text.size();
   // The word at the cursor is being completed.
@@ -239,8 +233,8 @@ void Scanner::run() {
     } else {
       if (c == '(' || c == '{' || c == '[')
         open(c);
-      else if (c == ')' || c == '}' || c == ']')
-        close();
+      else if ((c == ')' || c == '}' || c == ']') && stack.size() > 1)
+        stack.pop_back();
       // The end of a statement. Braces end one only in blocks: `if` may
       // continue with `else`.
       if (c == ';' || c == '}')
@@ -264,13 +258,6 @@ static void addWords(unsigned places, std::vector<Proposal> &all) {
                          ? Proposal::Kind::EnumMember
                          : Proposal::Kind::Keyword,
                      info.doc.str()});
-}
-
-/// Adds the visible names: the names of all open frames.
-static void addNames(const Scanner &scanner, std::vector<Proposal> &all) {
-  for (const Scanner::Open &open : reverse(scanner.stack))
-    for (const Proposal &name : reverse(open.names))
-      all.push_back(name);
 }
 
 static void addFigures(const Scanner::Open &open, std::vector<Proposal> &all) {
@@ -307,7 +294,9 @@ std::vector<Proposal> complete(StringRef before,
                      .Cases("require", "connect", "tie", ".", true)
                      .Default(false);
   auto namesAndWords = [&](unsigned places) {
-    addNames(scanner, all);
+    // The visible names are the names of all open frames.
+    for (const Scanner::Open &open : reverse(scanner.stack))
+      llvm::append_range(all, reverse(open.names));
     llvm::append_range(all, imported);
     addWords(places, all);
   };

@@ -71,12 +71,28 @@ static json::Value toJson(const Analysis &analysis, const LineMap &lines,
   return result;
 }
 
-json::Array diagnosticsOf(const Analysis &analysis, const LineMap &lines,
-                          function_ref<json::Value(SMRange)> location) {
+bool Server::analyseNext(function_ref<bool(StringRef uri)> isOutdated) {
+  auto it = find_if(documents,
+                    [](const auto &entry) { return entry.second->isChanged; });
+  if (it == documents.end())
+    return false;
+  OpenDocument &document = *it->second;
+  document.isChanged = false;
+  Analysis &analysis = analysed(document);
+  analysis.run();
+  if (isOutdated(document.document.uri))
+    return true;
+  auto place = [&](SMRange range) {
+    return location(document, analysis, range);
+  };
   json::Array all;
   for (const Diagnostic &found : analysis.diagnostics())
-    all.push_back(toJson(analysis, lines, found, location));
-  return all;
+    all.push_back(toJson(analysis, document.lines, found, place));
+  notify("textDocument/publishDiagnostics",
+         json::Object{{"uri", document.document.uri},
+                      {"version", document.document.version},
+                      {"diagnostics", std::move(all)}});
+  return true;
 }
 
 //===----------------------------------------------------------------------===//

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "IR/StepPlaces.h"
-#include "LanguageServer/Completion.h"
 #include "LanguageServer/OpenDocument.h"
 #include "Support/Words.h"
 

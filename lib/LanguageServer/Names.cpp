@@ -160,23 +160,21 @@ NameTable::NameTable(const ast::Module &module) {
   NameCollector(*this).collect(module);
 }
 
-static bool touches(SMRange range, SMLoc loc) {
-  return range.Start.getPointer() <= loc.getPointer() &&
-         loc.getPointer() <= range.End.getPointer();
+/// The first element of a list that contains or touches `loc`, or null.
+template <typename T> static const T *firstAt(ArrayRef<T> list, SMLoc loc) {
+  const T *found = find_if(list, [&](const T &each) {
+    return each.range.Start.getPointer() <= loc.getPointer() &&
+           loc.getPointer() <= each.range.End.getPointer();
+  });
+  return found == list.end() ? nullptr : found;
 }
 
 const Occurrence *NameTable::at(SMLoc loc) const {
-  for (const Occurrence &place : places)
-    if (touches(place.range, loc))
-      return &place;
-  return nullptr;
+  return firstAt(ArrayRef(places), loc);
 }
 
 const WrittenStep *NameTable::stepAt(SMLoc loc) const {
-  for (const WrittenStep &step : written)
-    if (touches(step.range, loc))
-      return &step;
-  return nullptr;
+  return firstAt(ArrayRef(written), loc);
 }
 
 } // namespace pipec::lsp

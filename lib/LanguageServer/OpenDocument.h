@@ -60,17 +60,38 @@ struct Server::Target {
   std::optional<llvm::json::Value> range(Span span) const;
 };
 
-/// The diagnostics of an analysis in the form of the protocol. `location` makes
-/// the `Location` of a range in any file.
-llvm::json::Array
-diagnosticsOf(const Analysis &analysis, const LineMap &lines,
-              llvm::function_ref<llvm::json::Value(llvm::SMRange)> location);
-
 /// The makespan and the bubble of a schedule: `makespan 33, bubble 27.3 %`.
 /// Empty if it cannot run.
 std::string figuresOf(const ShownSchedule &schedule);
 
 /// A text in Markdown in the form of the protocol.
 llvm::json::Object markdown(llvm::StringRef text);
+
+/// A proposal of completion.
+struct Proposal {
+  /// The values of `CompletionItemKind` of the protocol.
+  enum class Kind : uint8_t {
+    Function = 3,
+    Variable = 6,
+    Module = 9,
+    Property = 10,
+    Keyword = 14,
+    EnumMember = 20,
+  };
+  std::string word;
+  Kind kind;
+  std::string doc = {};
+};
+
+/// The description of a word of the language, of a figure of the costs, or of a
+/// metric, with Markdown; empty if `word` is none of these.
+std::string describeWord(llvm::StringRef word);
+
+/// Returns the words that may replace the last word of `before`, the text of a
+/// program up to the cursor. Needs no tree, since programs are rarely complete
+/// while they are typed. `imported` are the functions and patterns of imported
+/// files.
+std::vector<Proposal> complete(llvm::StringRef before,
+                               std::vector<Proposal> imported);
 
 } // namespace pipec::lsp

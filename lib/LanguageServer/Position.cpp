@@ -1,7 +1,7 @@
 //===- Position.cpp - Positions in the text of an editor ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "LanguageServer/Position.h"
+#include "LanguageServer/Analysis.h"
 
 #include "llvm/ADT/StringExtras.h"
 

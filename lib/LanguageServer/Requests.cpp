@@ -3,7 +3,6 @@
 
 #include "Emit/Emitter.h"
 #include "Format/Formatter.h"
-#include "LanguageServer/Completion.h"
 #include "LanguageServer/OpenDocument.h"
 
 #include "llvm/ADT/STLExtras.h"

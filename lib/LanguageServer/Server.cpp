@@ -252,26 +252,4 @@ json::Value Server::location(const OpenDocument &document,
                                     .range(analysis.span(range))}};
 }
 
-bool Server::analyseNext(function_ref<bool(StringRef uri)> isOutdated) {
-  auto it = find_if(documents,
-                    [](const auto &entry) { return entry.second->isChanged; });
-  if (it == documents.end())
-    return false;
-  OpenDocument &document = *it->second;
-  document.isChanged = false;
-  Analysis &analysis = analysed(document);
-  analysis.run();
-  if (isOutdated(document.document.uri))
-    return true;
-  json::Array found =
-      diagnosticsOf(analysis, document.lines, [&](SMRange range) {
-        return location(document, analysis, range);
-      });
-  notify("textDocument/publishDiagnostics",
-         json::Object{{"uri", document.document.uri},
-                      {"version", document.document.version},
-                      {"diagnostics", std::move(found)}});
-  return true;
-}
-
 } // namespace pipec::lsp

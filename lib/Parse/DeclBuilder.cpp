@@ -232,7 +232,7 @@ SettingEntry TreeBuilder::build(P::SettingContext *rule) {
   SettingEntry entry;
   entry.range = range(rule);
   if (rule->letters())
-    entry.letters = build(rule->letters());
+    entry.letters = buildAll(rule->letters()->letter());
   else
     entry.word = name(rule->ID() ? rule->ID() : rule->RANK());
   entry.values = buildAll(rule->expr());

@@ -16,6 +16,7 @@
 #include "Parse/TreeBuilder.h"
 #include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Diagnostics/SyntaxDiags.h"
+#include "Support/Words.h"
 
 using namespace llvm;
 using pipec::grammar::PipeLexer;
@@ -73,9 +74,8 @@ static FailureOr<ast::Module *> parseText(StringRef path, StringRef text,
 /// The length of the step at the beginning of `rest`: `F`, `B*`, `W[c, i]`; 0
 /// if there is none.
 static size_t stepLength(StringRef rest) {
-  auto isWord = [](char c) { return isAlnum(c) || c == '_'; };
   if (rest.size() < 2 || !StringRef("FBIW").contains(rest[0]) ||
-      isWord(rest[1]))
+      isWordByte(rest[1]))
     return 0;
   size_t length = rest[1] == '*' ? 2 : 1;
   if (!rest.substr(length).starts_with("["))

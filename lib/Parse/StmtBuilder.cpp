@@ -58,7 +58,7 @@ Expr *TreeBuilder::build(P::PrimaryContext *rule) {
   if (rule->letter())
     return context.make<LetterExpr>(where, build(rule->letter()));
   if (rule->letters())
-    return context.make<CostOfExpr>(where, build(rule->letters()));
+    return context.make<CostOfExpr>(where, buildAll(rule->letters()->letter()));
   if (rule->COST())
     return context.make<CostOfExpr>(where, ArrayRef<Letter>(),
                                     name(rule->ID()));
@@ -80,10 +80,6 @@ Letter TreeBuilder::build(P::LetterContext *rule) {
          : rule->B() ? Letter::B
          : rule->I() ? Letter::I
                      : Letter::W;
-}
-
-ArrayRef<Letter> TreeBuilder::build(P::LettersContext *rule) {
-  return buildAll(rule->letter());
 }
 
 //===----------------------------------------------------------------------===//
@@ -122,20 +118,16 @@ LetStmt *TreeBuilder::build(P::LetStmtContext *rule) {
 
 Argument TreeBuilder::build(P::NameContext *rule) { return {name(rule)}; }
 
-MutableArrayRef<Argument> TreeBuilder::build(P::ArgumentsContext *rule) {
-  return buildAll(rule->name());
-}
-
 FnDecl *TreeBuilder::build(P::FnDeclContext *rule) {
   SMRange body = {range(rule->LBRACE()).Start, range(rule->RBRACE()).End};
   return context.make<FnDecl>(range(rule), name(rule->name()),
-                              build(rule->arguments()), body,
+                              buildAll(rule->arguments()->name()), body,
                               buildAll(rule->letStmt()), build(rule->expr()));
 }
 
 PatternDecl *TreeBuilder::build(P::PatternDeclContext *rule) {
   return context.make<PatternDecl>(range(rule), name(rule->name()),
-                                   build(rule->arguments()),
+                                   buildAll(rule->arguments()->name()),
                                    build(rule->block()));
 }
 

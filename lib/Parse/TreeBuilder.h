@@ -67,7 +67,6 @@ private:
   ast::Expr *build(P::PrimaryContext *rule);
   ast::Expr *build(P::NameUseContext *rule);
   ast::Letter build(P::LetterContext *rule);
-  llvm::ArrayRef<ast::Letter> build(P::LettersContext *rule);
 
   // Statements
   ast::Block build(P::BlockContext *rule);
@@ -76,7 +75,6 @@ private:
   ast::FnDecl *build(P::FnDeclContext *rule);
   ast::PatternDecl *build(P::PatternDeclContext *rule);
   ast::Argument build(P::NameContext *rule);
-  llvm::MutableArrayRef<ast::Argument> build(P::ArgumentsContext *rule);
   ast::IfStmt *build(P::IfStmtContext *rule);
   ast::StepRef build(P::StepContext *rule);
   ast::Stmt *build(P::IdleContext *rule);

@@ -95,7 +95,6 @@ private:
   const Decl *lookUp(ast::Name name, const Decl *Symbol::*member,
                      llvm::ArrayRef<llvm::StringRef> builtins,
                      Unknown unknownKind, Other otherKind);
-  const ast::PatternDecl *lookUpPattern(ast::Name name);
 
   // Expressions: each function returns the dependences of the value.
   enum class Numbers { Integers, Rationals };
@@ -148,12 +147,12 @@ private:
   void check(ast::EdgesStmt *stmt);
   void check(const ast::SettingsStmt *stmt);
   void check(const ast::ExpectStmt *expect);
-  void checkInner(llvm::ArrayRef<ast::SettingEntry> entries, FigureBlock block,
-                  FigureScope scope, llvm::StringRef word);
+  void checkEntries(llvm::ArrayRef<ast::SettingEntry> entries,
+                    llvm::StringRef word, llvm::ArrayRef<llvm::StringRef> names,
+                    Numbers numbers);
   void checkSettings(llvm::ArrayRef<ast::SettingEntry> entries,
                      FigureBlock block, FigureScope scope = FigureScope::Whole);
   void checkWord(const ast::CostOfExpr *cost);
-  void checkFsdp(const ast::SettingsStmt *fsdp);
   /// Notes a statement in `place`, or reports that it is not the first.
   template <typename T>
   void setOnce(const T *&place, std::type_identity_t<const T *> stmt,

@@ -7,25 +7,23 @@
 #include "Support/Rational.h"
 #include "Support/Words.h"
 
-#include "llvm/ADT/StringSwitch.h"
+#include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
 using namespace pipec::ast;
 
 namespace pipec {
 
-static Builtin builtinFunction(StringRef name) {
-  return StringSwitch<Builtin>(name)
-      .Case("min", Builtin::Min)
-      .Case("max", Builtin::Max)
-      .Case("abs", Builtin::Abs)
-      .Case("ceil_div", Builtin::CeilDiv)
-      .Case("stage", Builtin::Stage)
-      .Default(Builtin::None);
-}
-
+/// In the order of `Builtin`, after `None`.
 static constexpr StringRef builtinFunctionNames[] = {"min", "max", "abs",
                                                      "ceil_div", "stage"};
+static Builtin builtinFunction(StringRef name) {
+  const StringRef *found = find(builtinFunctionNames, name);
+  return found == std::end(builtinFunctionNames)
+             ? Builtin::None
+             : Builtin(found - builtinFunctionNames + 1);
+}
+
 static constexpr StringRef builtinValueNames[] = {"rank", "ranks", "stages",
                                                   "chunks", "microbatches"};
 
@@ -85,11 +83,6 @@ const Decl *Checker::lookUp(Name name, const Decl *Symbol::*member,
       error.suggest(name.range, meant);
   }
   return nullptr;
-}
-
-const PatternDecl *Checker::lookUpPattern(Name name) {
-  return lookUp(name, &Symbol::pattern, {}, diag::UnknownPattern,
-                diag::NotAPattern);
 }
 
 //===----------------------------------------------------------------------===//
@@ -210,6 +203,21 @@ Dependence Checker::check(CallExpr *expr, Numbers numbers) {
   checkArgumentCount(expr->callee, expr->args.size(), expr->fn->args.size(),
                      expr->fn->name.range);
   return dependence |= resolved(expr->fn->dependence);
+}
+
+void Checker::check(UseStmt *use, Form &form) {
+  for (Expr *arg : use->args)
+    check(arg, Numbers::Integers);
+  use->decl = lookUp(use->pattern, &Symbol::pattern, {}, diag::UnknownPattern,
+                     diag::NotAPattern);
+  if (!use->decl)
+    return;
+  checkArgumentCount(use->pattern, use->args.size(), use->decl->args.size(),
+                     use->decl->name.range);
+  if (use->decl->timed)
+    noteTimed(form, use);
+  else if (use->decl->plain)
+    notePlain(form, use);
 }
 
 } // namespace pipec

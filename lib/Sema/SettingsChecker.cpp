@@ -68,14 +68,18 @@ static SmallVector<StringRef, 16> wordsOf(FigureBlock block,
   return words;
 }
 
-/// Checks the entries in the braces after `word`: second words of figures.
-void Checker::checkInner(ArrayRef<SettingEntry> entries, FigureBlock block,
-                         FigureScope scope, StringRef word) {
+/// Checks entries in the braces after `word`, whose left sides are `names`.
+void Checker::checkEntries(ArrayRef<SettingEntry> entries, StringRef word,
+                           ArrayRef<StringRef> names, Numbers numbers) {
   checkDistinct(entries, word, diags);
-  SmallVector<StringRef, 2> names = innerNames(block, scope, word);
   for (const SettingEntry &entry : entries) {
+    // `stages all` parses as a name, but the word is not a variable.
+    bool allStages = numbers == Numbers::Integers &&
+                     entry.word.text == "stages" && entry.values.size() == 1 &&
+                     sourceText(entry.values[0]->range) == "all";
     for (Expr *value : entry.values)
-      checkRankFree(value, Numbers::Rationals);
+      if (!allStages)
+        checkRankFree(value, numbers);
     if (entry.isScope || !is_contained(names, leftSide(entry)))
       reportUnknownSetting(leftRange(entry), leftSide(entry), word, names,
                            names, diags);
@@ -98,7 +102,9 @@ void Checker::checkSettings(ArrayRef<SettingEntry> entries, FigureBlock block,
     bool isOverlap = entry.letters.size() > 1;
     if (entry.isScope && entry.letters.size() == 1 &&
         !innerNames(block, scope, leftSide(entry)).empty()) {
-      checkInner(entry.entries, block, scope, leftSide(entry));
+      checkEntries(entry.entries, leftSide(entry),
+                   innerNames(block, scope, leftSide(entry)),
+                   Numbers::Rationals);
       continue;
     }
     const ScopeInfo *inner = nullptr;
@@ -158,31 +164,15 @@ void Checker::checkWord(const CostOfExpr *cost) {
 void Checker::check(const SettingsStmt *stmt) {
   if (stmt->kind == Stmt::Kind::Fsdp) {
     setOnce(current->fsdp, stmt, "fsdp");
-    return checkFsdp(stmt);
+    return checkEntries(stmt->entries, "fsdp",
+                        {"stages", "max_active", "prefetch"},
+                        Numbers::Integers);
   }
   bool isCost = stmt->kind == Stmt::Kind::Cost;
   setOnce(isCost ? current->cost : current->memory, stmt,
           blockWord(stmt->kind));
   checkSettings(stmt->entries,
                 isCost ? FigureBlock::Cost : FigureBlock::Memory);
-}
-
-void Checker::checkFsdp(const SettingsStmt *fsdp) {
-  checkDistinct(fsdp->entries, "fsdp", diags);
-  for (const SettingEntry &entry : fsdp->entries) {
-    // `stages all` parses as a name, but the word is not a variable.
-    const auto *word = entry.values.size() == 1
-                           ? dyn_cast<NameExpr>(entry.values[0])
-                           : nullptr;
-    if (entry.word.text == "stages" && word && word->name == "all")
-      continue;
-    for (Expr *value : entry.values)
-      checkRankFree(value, Numbers::Integers);
-    static constexpr StringRef known[] = {"stages", "max_active", "prefetch"};
-    if (!is_contained(known, entry.word.text))
-      reportUnknownSetting(leftRange(entry), leftSide(entry), "fsdp", known,
-                           known, diags);
-  }
 }
 
 //===----------------------------------------------------------------------===//

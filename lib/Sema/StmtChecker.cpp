@@ -205,20 +205,6 @@ void Checker::check(const StepsStmt *steps) {
   }
 }
 
-void Checker::check(UseStmt *use, Form &form) {
-  for (Expr *arg : use->args)
-    check(arg, Numbers::Integers);
-  use->decl = lookUpPattern(use->pattern);
-  if (!use->decl)
-    return;
-  checkArgumentCount(use->pattern, use->args.size(), use->decl->args.size(),
-                     use->decl->name.range);
-  if (use->decl->timed)
-    noteTimed(form, use);
-  else if (use->decl->plain)
-    notePlain(form, use);
-}
-
 /// The steps of a block that consists of one statement; null for others.
 static const StepsStmt *onlySteps(const Block &block) {
   return block.stmts.size() == 1 ? dyn_cast<StepsStmt>(block.stmts[0])

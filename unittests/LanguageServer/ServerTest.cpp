@@ -1,8 +1,7 @@
 //===- ServerTest.cpp - Which versions are analysed -----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "LanguageServer/Server.h"
-#include "LanguageServer/Completion.h"
+#include "LanguageServer/OpenDocument.h"
 
 #include <gtest/gtest.h>
 
