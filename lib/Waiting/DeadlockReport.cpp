@@ -135,36 +135,32 @@ void reportDeadlock(const Waiting &waiting, Severity severity,
                     const WaitOutcomes *safe, DiagEngine &diags, bool heads) {
   WaitDescriber narrator(waiting);
   StringRef model = waitModelPhrase(waiting.model());
-  auto finish = [&](InFlightDiagnostic diagnostic, ArrayRef<WaitEdge> edges) {
-    diagnostic.at(narrator.place(edges.front().step));
+  auto finish = [&](InFlightDiagnostic diagnostic, uint32_t step,
+                    ArrayRef<WaitEdge> edges) {
     narrator.notes(diagnostic, edges);
     if (safe)
-      diagnostic.note(narrator.source(edges.front().step), diag::NoteSafeUnder,
+      diagnostic.note(narrator.source(step), diag::NoteSafeUnder,
                       modelNames(*safe));
     if (heads)
       noteHeads(diagnostic, waiting);
   };
 
   std::vector<WaitEdge> cycle = findShortestCycle(waiting);
-  if (cycle.size() > 1)
-    return finish(diags.reportAs(severity, narrator.source(cycle[0].step),
-                                 diag::Deadlock, model, cycle.size()),
-                  cycle);
-  if (cycle.size() == 1)
-    return finish(diags.reportAs(severity, narrator.source(cycle[0].step),
-                                 diag::DeadlockAlone, model),
-                  cycle);
+  if (!cycle.empty()) {
+    uint32_t first = cycle.front().step;
+    SourceLoc at = narrator.source(first);
+    InFlightDiagnostic diagnostic =
+        cycle.size() > 1
+            ? diags.reportAs(severity, at, diag::Deadlock, model, cycle.size())
+            : diags.reportAs(severity, at, diag::DeadlockAlone, model);
+    diagnostic.at(narrator.place(first));
+    return finish(std::move(diagnostic), first, cycle);
+  }
   std::vector<WaitEdge> chain = findDeadEnd(waiting);
   uint32_t end = chain.back().step;
-  InFlightDiagnostic diagnostic =
-      diags.reportAs(severity, narrator.source(end), diag::NeverMet,
-                     narrator.place(end), model);
-  narrator.notes(diagnostic, ArrayRef(chain).drop_back());
-  if (safe)
-    diagnostic.note(narrator.source(end), diag::NoteSafeUnder,
-                    modelNames(*safe));
-  if (heads)
-    noteHeads(diagnostic, waiting);
+  finish(diags.reportAs(severity, narrator.source(end), diag::NeverMet,
+                        narrator.place(end), model),
+         end, ArrayRef(chain).drop_back());
 }
 
 WaitOutcomes checkDeadlock(const Schedule &schedule, const Transfers &transfers,
