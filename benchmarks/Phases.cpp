@@ -22,7 +22,7 @@
 #include "StepText/StepParser.h"
 #include "StepText/StepPrinter.h"
 #include "Support/DiagPrinter.h"
-#include "Support/LargePages.h"
+#include "Support/FatalErrors.h"
 #include "Transforms/Passes.h"
 #include "Verify/Verifier.h"
 

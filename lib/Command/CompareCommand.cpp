@@ -7,7 +7,7 @@
 #include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Diagnostics/ImportDiags.h"
 #include "Support/Diagnostics/SearchDiags.h"
-#include "Support/StopWatch.h"
+#include "Support/Progress.h"
 #include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"

@@ -8,7 +8,7 @@
 #include "StepText/StepPrinter.h"
 #include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Diagnostics/SearchDiags.h"
-#include "Support/StopWatch.h"
+#include "Support/Progress.h"
 #include "Support/Words.h"
 
 #include "llvm/ADT/StringExtras.h"

@@ -16,7 +16,7 @@
 #pragma once
 
 #include "Import/Readers.h"
-#include "Support/Literals.h"
+#include "Support/Json.h"
 
 #include <array>
 #include <vector>

@@ -4,7 +4,7 @@
 #include "LanguageServer/Server.h"
 
 #include "LanguageServer/OpenDocument.h"
-#include "Support/Uri.h"
+#include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"

@@ -32,14 +32,16 @@
 
 namespace pipec {
 
-/// Where a diagnostic points: a range, a single position, or nowhere (a
-/// message about the run itself).
-class DiagLoc {
-public:
+/// Where a diagnostic points: a range, a single position, an item of a file, or
+/// nowhere (a message about the run itself).
+struct DiagLoc {
   DiagLoc() = default;
   DiagLoc(llvm::SMLoc loc) : range(loc, loc) {}
   DiagLoc(llvm::SMRange range) : range(range) {}
+  DiagLoc(SourceLoc item) : item(item) {}
   llvm::SMRange range;
+  /// In place of the range.
+  SourceLoc item;
 };
 
 /// The place of a step in a schedule, as an argument of a message. It prints as
@@ -82,7 +84,7 @@ struct Diagnostic {
   /// The first step that the message names.
   std::optional<StepPlace> place = std::nullopt;
   /// The ranks with the same finding at the same place, ascending; empty
-  /// unless findings were folded (Lint/FoldedFindings.h).
+  /// unless findings were folded (Lint/Findings.h).
   std::vector<unsigned> ranks = {};
 };
 
@@ -101,9 +103,6 @@ public:
   template <diag::Id id, unsigned n, typename... Args>
   InFlightDiagnostic &note(DiagLoc loc, diag::Kind<id, Severity::Note, n> kind,
                            Args &&...args);
-  template <diag::Id id, unsigned n, typename... Args>
-  InFlightDiagnostic &
-  note(SourceLoc loc, diag::Kind<id, Severity::Note, n> kind, Args &&...args);
   /// Sets the step that the diagnostic is about if its text does not name one.
   InFlightDiagnostic &at(StepPlace place);
   /// Attaches the edit that puts `text` in place of `range`.
@@ -147,22 +146,16 @@ public:
                             Args &&...args) {
     static_assert(sizeof...(Args) == n, "arguments do not fit the format");
     static_assert(severity != Severity::Note, "notes are attached, not given");
-    return {this, make(id, severity, loc.range, args...)};
-  }
-  template <diag::Id id, Severity severity, unsigned n, typename... Args>
-  InFlightDiagnostic report(SourceLoc loc, diag::Kind<id, severity, n> kind,
-                            Args &&...args) {
-    return report(DiagLoc(files.itemAt(loc)), kind,
-                  std::forward<Args>(args)...);
+    return {this, make(id, severity, loc, args...)};
   }
 
   /// Reports a kind with the given severity, for findings whose severity is set
   /// by an option.
   template <diag::Id id, Severity severity, unsigned n, typename... Args>
-  InFlightDiagnostic reportAs(Severity as, SourceLoc loc,
+  InFlightDiagnostic reportAs(Severity as, DiagLoc loc,
                               diag::Kind<id, severity, n>, Args &&...args) {
     static_assert(sizeof...(Args) == n, "arguments do not fit the format");
-    return {this, make(id, as, files.itemAt(loc), args...)};
+    return {this, make(id, as, loc, args...)};
   }
 
   unsigned numErrors() const { return errors; }
@@ -228,8 +221,10 @@ private:
   void emit(Diagnostic diagnostic);
 
   template <typename... Args>
-  static Diagnostic make(diag::Id id, Severity severity, llvm::SMRange range,
-                         const Args &...args) {
+  Diagnostic make(diag::Id id, Severity severity, DiagLoc loc,
+                  const Args &...args) const {
+    llvm::SMRange range =
+        loc.item.isValid() ? files.itemAt(loc.item) : loc.range;
     Diagnostic diagnostic{id, severity, range, format(id, args...)};
     (keepPlace(diagnostic, args), ...);
     return diagnostic;
@@ -257,17 +252,8 @@ InFlightDiagnostic &InFlightDiagnostic::note(DiagLoc loc,
                                              diag::Kind<id, Severity::Note, n>,
                                              Args &&...args) {
   static_assert(sizeof...(Args) == n, "arguments do not fit the format");
-  diagnostic.notes.push_back(
-      DiagEngine::make(id, Severity::Note, loc.range, args...));
+  diagnostic.notes.push_back(engine->make(id, Severity::Note, loc, args...));
   return *this;
-}
-
-template <diag::Id id, unsigned n, typename... Args>
-InFlightDiagnostic &
-InFlightDiagnostic::note(SourceLoc loc, diag::Kind<id, Severity::Note, n> kind,
-                         Args &&...args) {
-  return note(DiagLoc(engine->sourceFiles().itemAt(loc)), kind,
-              std::forward<Args>(args)...);
 }
 
 } // namespace pipec

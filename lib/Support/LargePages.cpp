@@ -14,7 +14,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Support/LargePages.h"
+#include "Support/FatalErrors.h"
 
 #include "llvm/Support/Compiler.h"
 

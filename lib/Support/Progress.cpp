@@ -1,4 +1,4 @@
-//===- Progress.cpp - The progress of a long run --------------------------===//
+//===- Progress.cpp - The progress of a long run, and its end -------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Support/Progress.h"
@@ -6,6 +6,7 @@
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Process.h"
 
+#include <csignal>
 #include <cstdlib>
 
 using namespace llvm;
@@ -78,5 +79,42 @@ void Progress::erase() {
   os.flush();
   drawn = false;
 }
+
+//===----------------------------------------------------------------------===//
+// StopWatch
+//===----------------------------------------------------------------------===//
+
+/// Global for the signal handler.
+static std::atomic<bool> stopped;
+
+/// The first Ctrl-C stops, a second one ends the program.
+static void stopOnSignal(int) {
+  stopped = true;
+  std::signal(SIGINT, SIG_DFL);
+}
+
+StopWatch::StopWatch(std::optional<std::chrono::milliseconds> time) {
+  stopped = false;
+  before = std::signal(SIGINT, stopOnSignal);
+  if (time)
+    timer = std::thread([this, time = *time] {
+      std::unique_lock<std::mutex> lock(mutex);
+      if (!wake.wait_for(lock, time, [this] { return over; }))
+        stopped = true;
+    });
+}
+
+StopWatch::~StopWatch() {
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    over = true;
+  }
+  wake.notify_one();
+  if (timer.joinable())
+    timer.join();
+  std::signal(SIGINT, before);
+}
+
+const std::atomic<bool> &StopWatch::flag() const { return stopped; }
 
 } // namespace pipec

@@ -1,4 +1,4 @@
-//===- Words.h - Words of messages ------------------------------*- C++ -*-===//
+//===- Words.h - Words of messages and paths of references ------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #pragma once
@@ -41,5 +41,13 @@ std::string countText(uint64_t number, llvm::StringRef noun,
 
 /// `0, 3, 7`.
 std::string listText(llvm::ArrayRef<unsigned> numbers);
+
+/// A path as a reference of RFC 3986: a `file:` URI if the path is absolute,
+/// else a relative reference.
+std::string uriOfPath(llvm::StringRef path);
+
+/// The path of a `file:` URI. Any other URI is returned as it is: the name of a
+/// text that has no file.
+std::string pathOfUri(llvm::StringRef uri);
 
 } // namespace pipec

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Command/Command.h"
-#include "Support/LargePages.h"
+#include "Support/FatalErrors.h"
 
 int main(int argc, char **argv) {
   pipec::useLargePages();

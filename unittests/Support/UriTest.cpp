@@ -1,7 +1,7 @@
 //===- UriTest.cpp - References to files ----------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "Support/Uri.h"
+#include "Support/Words.h"
 
 #include <gtest/gtest.h>
 
