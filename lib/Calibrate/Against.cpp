@@ -13,7 +13,6 @@
 #include "Support/Decimal.h"
 #include "Support/Diagnostics/AnalysisDiags.h"
 #include "Support/Diagnostics/CalibrateDiags.h"
-#include "Support/TerminalText.h"
 #include "Support/TextTable.h"
 #include "Support/Words.h"
 

@@ -6,7 +6,6 @@
 #include "Driver/Figures.h"
 #include "Driver/Input.h"
 #include "Support/Diagnostics/AnalysisDiags.h"
-#include "Support/TerminalText.h"
 #include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"

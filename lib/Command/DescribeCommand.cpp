@@ -5,8 +5,6 @@
 #include "Command/CommandRun.h"
 #include "Parse/Parser.h"
 #include "Support/Diagnostics/CommandDiags.h"
-#include "Support/Json.h"
-#include "Support/TerminalText.h"
 #include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"

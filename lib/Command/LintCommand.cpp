@@ -4,7 +4,6 @@
 #include "Command/LintedInput.h"
 #include "Lint/Corrections.h"
 #include "Support/Diagnostics/VerifierDiags.h"
-#include "Support/TerminalText.h"
 #include "Support/Words.h"
 
 #include "llvm/Support/JSON.h"

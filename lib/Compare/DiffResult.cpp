@@ -7,8 +7,8 @@
 #include "Driver/Figures.h"
 #include "IR/StepPlaces.h"
 #include "Support/DiagPrinter.h"
-#include "Support/TerminalText.h"
 #include "Support/TextTable.h"
+#include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

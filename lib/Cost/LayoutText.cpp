@@ -5,7 +5,7 @@
 
 #include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Diagnostics/ImportDiags.h"
-#include "Support/TerminalText.h"
+#include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

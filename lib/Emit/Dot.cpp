@@ -23,8 +23,8 @@
 
 #include "Emit/Emitter.h"
 #include "IR/StepPlaces.h"
-#include "Support/TerminalText.h"
-#include "Waiting/Waiting.h"
+#include "Support/Words.h"
+#include "Waiting/Cycle.h"
 
 #include <algorithm>
 #include <map>

@@ -12,7 +12,6 @@
 #include "Explain/Report.h"
 #include "IR/StepPlaces.h"
 #include "Support/Decimal.h"
-#include "Support/TerminalText.h"
 #include "Support/TextTable.h"
 #include "Support/Words.h"
 

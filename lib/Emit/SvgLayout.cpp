@@ -3,7 +3,7 @@
 
 #include "Emit/SvgLayout.h"
 
-#include "Support/TerminalText.h"
+#include "Support/Words.h"
 
 #include "llvm/ADT/StringExtras.h"
 

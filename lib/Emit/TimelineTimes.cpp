@@ -13,8 +13,8 @@
 // large file, it is scaled down, and a line says so.
 //===----------------------------------------------------------------------===//
 
-#include "Emit/Picture.h"
-#include "Support/TerminalText.h"
+#include "Emit/Timeline.h"
+#include "Support/Words.h"
 
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/Format.h"

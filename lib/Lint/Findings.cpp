@@ -5,7 +5,6 @@
 
 #include "Driver/Information.h"
 #include "Support/DiagPrinter.h"
-#include "Support/TerminalText.h"
 #include "Support/Words.h"
 
 #include "llvm/ADT/MapVector.h"

@@ -3,8 +3,7 @@
 
 #include "Support/DiagPrinter.h"
 
-#include "Support/Json.h"
-#include "Support/TerminalText.h"
+#include "Support/Words.h"
 
 using namespace llvm;
 

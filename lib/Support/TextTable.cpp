@@ -3,7 +3,7 @@
 
 #include "Support/TextTable.h"
 
-#include "Support/TerminalText.h"
+#include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

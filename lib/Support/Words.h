@@ -1,4 +1,4 @@
-//===- Words.h - Words of messages and paths of references ------*- C++ -*-===//
+//===- Words.h - Text of messages, for terminals and references -*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #pragma once
@@ -49,5 +49,23 @@ std::string uriOfPath(llvm::StringRef path);
 /// The path of a `file:` URI. Any other URI is returned as it is: the name of a
 /// text that has no file.
 std::string pathOfUri(llvm::StringRef uri);
+
+//===----------------------------------------------------------------------===//
+// Text of users on a terminal
+//
+// Names, file names, comments and source lines may contain any bytes, including
+// terminal escape sequences. These functions replace such bytes before text is
+// shown.
+//===----------------------------------------------------------------------===//
+
+/// True for a byte of a character of UTF-8 after its first one.
+inline bool isContinuationByte(char c) { return (c & 0xC0) == 0x80; }
+
+/// `text` with each tab replaced by a space, and each other control character,
+/// unprintable character and byte that is not UTF-8 by a `?`.
+std::string terminalText(llvm::StringRef text);
+
+/// The width of `terminalText(text)` in columns.
+size_t terminalWidth(llvm::StringRef text);
 
 } // namespace pipec
