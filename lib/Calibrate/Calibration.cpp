@@ -144,7 +144,7 @@ void Calibrator::setSteps() {
 void Calibrator::setOverlaps() {
   std::map<SmallVector<StepKind, 2>, std::vector<int64_t>> ratios;
   std::set<std::string> unknown;
-  for (const MeasuredSteps::Overlap &span : measured.overlaps) {
+  for (const StepSpan &span : measured.overlaps) {
     SmallVector<StepKind, 2> kinds;
     int64_t sum = 0;
     bool known = true;
@@ -157,7 +157,7 @@ void Calibrator::setOverlaps() {
     }
     if (known && sum > 0)
       ratios[kinds].push_back(
-          std::llround(1000.0 * double(span.work) / double(sum)));
+          std::llround(1000.0 * double(span.work()) / double(sum)));
     else
       unknown.insert(overlapName(kinds));
   }

@@ -13,6 +13,7 @@
 #include "Calibrate/Recording.h"
 #include "Cost/Settings.h"
 
+#include <limits>
 #include <map>
 #include <set>
 
@@ -21,17 +22,19 @@ namespace pipec {
 /// A transfer of one training step whose end was seen. Times are in the clocks
 /// of their ranks.
 struct MeasuredTransfer {
-  unsigned from;
-  unsigned to;
+  static constexpr unsigned nowhere = ~0u;
+  static constexpr int64_t unknown = std::numeric_limits<int64_t>::min();
+  unsigned from = nowhere;
+  unsigned to = nowhere;
   /// When the send was posted, and when the data was seen to be there.
-  int64_t sent;
-  int64_t arrived;
+  int64_t sent = unknown;
+  int64_t arrived = unknown;
   /// When the receive was posted, and since when the rank (of a device: its
   /// stream) waited for it.
-  int64_t posted;
-  int64_t waitedFrom;
+  int64_t posted = unknown;
+  int64_t waitedFrom = unknown;
   /// The index of the training step.
-  unsigned step;
+  unsigned step = 0;
 };
 
 /// The clocks of all ranks.
@@ -117,16 +120,9 @@ int64_t quartile(llvm::ArrayRef<int64_t> sorted, unsigned numerator);
 /// The durations of the compute steps and collectives of a recording.
 struct MeasuredSteps {
   using Key = std::pair<Figure, Place>;
-  struct Overlap {
-    uint32_t cell;
-    unsigned rank;
-    /// In nanoseconds.
-    int64_t work;
-  };
-
   /// By figure and stage, and by rank.
   std::map<Key, std::map<unsigned, Samples>> steps;
-  std::vector<Overlap> overlaps;
+  std::vector<StepSpan> overlaps;
   /// Collectives whose spans show only when they start.
   std::set<StepKind> hostCollectives;
 };

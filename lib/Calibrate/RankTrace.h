@@ -128,14 +128,11 @@ struct RankTrace {
   std::vector<MemoryEvent> memory;
 };
 
-/// Bytes that a trace may have once it is decompressed.
-inline constexpr uint64_t maxTraceBytes = uint64_t(1) << 31;
-
 /// Reads the file at `path`, and decompresses it when it begins as gzip does.
-/// Reports a file that cannot be read, that is damaged, or that has more than
-/// `limit` bytes in the end.
+/// Reports a file that cannot be read, that is damaged, or that is too large
+/// in the end.
 llvm::FailureOr<std::unique_ptr<llvm::MemoryBuffer>>
-openTraceText(llvm::StringRef path, uint64_t limit, DiagEngine &diags);
+openTraceText(llvm::StringRef path, DiagEngine &diags);
 
 /// Reads a trace: the JSON of torch.profiler (one rank) or of a pipec executor
 /// (all ranks), plain or compressed by gzip, and adds what every rank recorded

@@ -81,13 +81,6 @@ struct Recording {
   std::optional<size_t> datumOf(Step step) const;
 };
 
-/// Reads traces and puts them together. Reports, besides what `readTrace` does,
-/// traces that are not of one job, ranks and stages without a trace, and traces
-/// without a complete training step. Linear but for sorting.
-llvm::FailureOr<Recording> readRecording(llvm::ArrayRef<std::string> paths,
-                                         const RecordingOptions &options,
-                                         DiagEngine &diags);
-
 /// Splits the trace of a rank into its training steps, without the first
 /// `warmup` and incomplete ones, and combines the spans of host and device.
 /// Moves the allocations out of the trace.
@@ -96,14 +89,16 @@ llvm::FailureOr<RecordedRank> splitTrace(RankTrace &trace,
                                          std::optional<unsigned> warmup,
                                          DiagEngine &diags);
 
-/// Puts traces together that were read with `cells`.
+/// Puts traces together that were read with `cells`. Reports traces that are
+/// not of one job, ranks and stages without a trace, and traces without a
+/// complete training step. Linear but for sorting.
 llvm::FailureOr<Recording> makeRecording(std::vector<RankTrace> traces,
                                          TraceCells cells,
                                          const RecordingOptions &options,
                                          DiagEngine &diags);
 
 /// Reads the traces at `paths` as --warmup and --ranks-of say. Reports options
-/// that do not fit.
+/// that do not fit, and what `readTrace` and `makeRecording` do.
 llvm::FailureOr<Recording> readTraces(const Arguments &args,
                                       llvm::ArrayRef<std::string> paths,
                                       Progress &progress, DiagEngine &diags);

@@ -14,10 +14,13 @@ using namespace llvm;
 
 namespace pipec {
 
+/// Bytes that a trace may have once it is decompressed.
+static constexpr uint64_t maxTraceBytes = uint64_t(1) << 31;
+
 /// Decompresses one or more members of gzip, which follow each other. Returns
 /// the error, or null.
-static const char *gunzip(StringRef in, uint64_t limit,
-                          SmallVectorImpl<char> &out, bool &tooLarge) {
+static const char *gunzip(StringRef in, SmallVectorImpl<char> &out,
+                          bool &tooLarge) {
   z_stream stream = {};
   // 16: with the header of gzip.
   if (inflateInit2(&stream, 16 + MAX_WBITS) != Z_OK)
@@ -42,7 +45,7 @@ static const char *gunzip(StringRef in, uint64_t limit,
     stream.avail_out = room;
     int result = inflate(&stream, Z_NO_FLUSH);
     size += room - stream.avail_out;
-    if (size > limit) {
+    if (size > maxTraceBytes) {
       tooLarge = true;
       break;
     }
@@ -65,23 +68,23 @@ static const char *gunzip(StringRef in, uint64_t limit,
   return problem;
 }
 
-FailureOr<std::unique_ptr<MemoryBuffer>>
-openTraceText(StringRef path, uint64_t limit, DiagEngine &diags) {
+FailureOr<std::unique_ptr<MemoryBuffer>> openTraceText(StringRef path,
+                                                       DiagEngine &diags) {
   ErrorOr<std::unique_ptr<MemoryBuffer>> file =
       MemoryBuffer::getFileOrSTDIN(path, /*IsText=*/false,
                                    /*RequiresNullTerminator=*/true);
   if (!file)
     return diags.report(DiagLoc(), diag::FileUnreadable, path,
                         StringRef(file.getError().message()).lower());
-  if ((*file)->getBufferSize() > limit)
-    return diags.report(DiagLoc(), diag::FileTooLarge, path, limit);
+  if ((*file)->getBufferSize() > maxTraceBytes)
+    return diags.report(DiagLoc(), diag::FileTooLarge, path, maxTraceBytes);
   if (!(*file)->getBuffer().starts_with("\x1f\x8b"))
     return std::move(*file);
   SmallVector<char, 0> text;
   bool tooLarge = false;
-  const char *problem = gunzip((*file)->getBuffer(), limit, text, tooLarge);
+  const char *problem = gunzip((*file)->getBuffer(), text, tooLarge);
   if (tooLarge)
-    return diags.report(DiagLoc(), diag::FileTooLarge, path, limit);
+    return diags.report(DiagLoc(), diag::FileTooLarge, path, maxTraceBytes);
   if (problem)
     return diags.report(DiagLoc(), diag::TraceNotGzip, path, problem);
   return std::unique_ptr<MemoryBuffer>(new SmallVectorMemoryBuffer(

@@ -269,15 +269,10 @@ void Derive::printJson(json::OStream &json) const {
                   });
               });
               json.attribute("uncovered", figure.uncovered);
-              json.attributeBegin("first_uncovered");
               if (figure.uncovered)
-                json.object([&] {
-                  for (const auto &[name, value] : figure.firstUncovered)
-                    json.attribute(json::fixUTF8(name), value);
-                });
+                writeParams(json, figure.firstUncovered, "first_uncovered");
               else
-                json.value(nullptr);
-              json.attributeEnd();
+                json.attribute("first_uncovered", nullptr);
             });
         });
       });

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Command/LintedInput.h"
-#include "Lint/Corrections.h"
+#include "Lint/Findings.h"
 #include "Support/Diagnostics/VerifierDiags.h"
 #include "Support/Words.h"
 

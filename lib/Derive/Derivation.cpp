@@ -44,14 +44,6 @@ private:
   LogicalResult measure(function_ref<void()> advance);
   void chooseRegimes();
   void findVariables();
-  std::vector<Rational> factors(Expectation::Metric metric,
-                                const SizeFigures &size, unsigned rank,
-                                const Regime &regime) const;
-  std::vector<Rational> valuesOf(Expectation::Metric metric,
-                                 const Regime *regime, const SizeFigures &size,
-                                 unsigned rank) const;
-  bool ranksDiffer(Expectation::Metric metric, const Regime *regime,
-                   const SizeFigures &size) const;
   FitSamples samplesOf(Expectation::Metric metric, const Regime *regime,
                        ArrayRef<SizeFigures> sizes, bool perRank) const;
   std::optional<std::vector<std::string>>
@@ -203,9 +195,9 @@ static Rational timeOf(Expectation::Metric metric, const RunFigures &run,
 
 /// The factors of the letters in a time that is a sum over them in the whole
 /// regime; empty if it is not.
-std::vector<Rational> Deriver::factors(Expectation::Metric metric,
-                                       const SizeFigures &size, unsigned rank,
-                                       const Regime &regime) const {
+static std::vector<Rational> factors(Expectation::Metric metric,
+                                     const SizeFigures &size, unsigned rank,
+                                     const Regime &regime) {
   auto isSum = [&](auto time) {
     std::optional<Rational> sum = Rational(0);
     for (size_t ray : regime.rays)
@@ -230,10 +222,9 @@ std::vector<Rational> Deriver::factors(Expectation::Metric metric,
 /// The components of a metric at one size: of a time, the factors of the
 /// letters of `regime`, or the time under the costs of the schedule without a
 /// regime.
-std::vector<Rational> Deriver::valuesOf(Expectation::Metric metric,
-                                        const Regime *regime,
-                                        const SizeFigures &size,
-                                        unsigned rank) const {
+static std::vector<Rational> valuesOf(Expectation::Metric metric,
+                                      const Regime *regime,
+                                      const SizeFigures &size, unsigned rank) {
   if (metric == Expectation::Metric::Peak)
     return {size.peaks[rank]};
   return regime ? factors(metric, size, rank, *regime)
@@ -241,8 +232,8 @@ std::vector<Rational> Deriver::valuesOf(Expectation::Metric metric,
 }
 
 /// True if a metric of single ranks is not the same for all of them.
-bool Deriver::ranksDiffer(Expectation::Metric metric, const Regime *regime,
-                          const SizeFigures &size) const {
+static bool ranksDiffer(Expectation::Metric metric, const Regime *regime,
+                        const SizeFigures &size) {
   if (!isPerRank(metric))
     return false;
   std::vector<Rational> values = valuesOf(metric, regime, size, 0);

@@ -1,7 +1,7 @@
 //===- Formula.cpp - Samples of figures, and formulas for them ------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "Derive/Formula.h"
+#include "Derive/CaseFinder.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

@@ -21,8 +21,9 @@ FailureOr<Report> measure(const Schedule &schedule,
   return makeReport(schedule, options, diags);
 }
 
-void writeParams(json::OStream &json, const ParamValues &params) {
-  json.attributeObject("params", [&] {
+void writeParams(json::OStream &json, const ParamValues &params,
+                 StringRef key) {
+  json.attributeObject(key, [&] {
     for (const auto &[name, value] : params)
       json.attribute(json::fixUTF8(name), value);
   });

@@ -18,8 +18,9 @@ llvm::FailureOr<Report> measure(const Schedule &schedule,
                                 std::optional<WaitModel> model,
                                 DiagEngine &diags);
 
-/// Writes the attribute `params`, an object.
-void writeParams(llvm::json::OStream &json, const ParamValues &params);
+/// Writes an attribute, an object.
+void writeParams(llvm::json::OStream &json, const ParamValues &params,
+                 llvm::StringRef key = "params");
 
 /// The parameters of a schedule but ranks and micro-batches, by label or name,
 /// with their values in `lowered`.

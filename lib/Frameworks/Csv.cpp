@@ -124,7 +124,7 @@ private:
 } // namespace
 
 /// Warns of the first edge of a stage graph that a reader of the CSV does not
-/// find, or finds in addition (Import/ListGraph.h).
+/// find, or finds in addition (Import/Lists.h).
 static void checkGraph(const Schedule &schedule, DiagEngine &diags) {
   std::set<StageGraph::Edge> used, edges;
   const DataFlow flow(schedule);

@@ -20,20 +20,19 @@ namespace pipec {
 LogicalResult CsvHeader::infer(Schedule &schedule, StringRef text,
                                const ListOptions &options,
                                DiagEngine &diags) const {
-  if (found.numMicrobatches == 0)
+  if (numMicrobatches == 0)
     return diags.report(schedule.source, diag::CsvNoMicrobatches);
-  ArrayRef<StageUse> stages = found.stages;
   schedule.numRanks = schedule.ranks.size();
   schedule.numStages = stages.size();
-  schedule.numMicrobatches = found.numMicrobatches;
-  schedule.forwardOnly = found.isForwardOnly();
+  schedule.numMicrobatches = numMicrobatches;
+  schedule.forwardOnly = isForwardOnly();
   LogicalResult result = success();
   if (!options.present.empty()) {
     schedule.numMicrobatches =
-        std::max(found.numMicrobatches, options.microbatches.value_or(0));
-    result = found.checkOneRank(diags);
+        std::max(numMicrobatches, options.microbatches.value_or(0));
+    result = checkOneRank(diags);
     if (succeeded(result))
-      result = found.completeMap(schedule, options.stages, diags);
+      result = completeMap(schedule, options.stages, diags);
   } else {
     if (options.stages && *options.stages != schedule.numStages)
       result =
@@ -42,7 +41,7 @@ LogicalResult CsvHeader::infer(Schedule &schedule, StringRef text,
     if (options.microbatches &&
         *options.microbatches != schedule.numMicrobatches)
       result =
-          diags.report(found.highestMicrobatch, diag::CsvOtherMicrobatches,
+          diags.report(highestMicrobatch, diag::CsvOtherMicrobatches,
                        countText(schedule.numMicrobatches, "micro-batch", "es"),
                        *options.microbatches);
     if (succeeded(result))
@@ -107,7 +106,6 @@ static LogicalResult checkDirections(const Schedule &schedule, StringRef text,
 LogicalResult CsvHeader::inferMap(Schedule &schedule, StringRef text,
                                   DiagEngine &diags) const {
   unsigned numRanks = schedule.numRanks;
-  ArrayRef<StageUse> stages = found.stages;
   std::vector<uint32_t> map(stages.size());
   const StageUse *twice = nullptr;
   bool mirrored = stages.size() == numRanks;

@@ -144,11 +144,8 @@ private:
 /// bidirectional: there are as many stages as ranks, each stage s is in rows s
 /// and p-1-s, and the steps of micro-batches below m/2 are in row s, the others
 /// in row p-1-s.
-class CsvHeader {
+class CsvHeader : public ListSizes {
 public:
-  /// Records a step of a rank, as `ListSizes` does.
-  void note(Step step, uint32_t rank) { found.note(step, rank); }
-
   /// Records a REDUCE_TIED.
   void noteTied(Step step) {
     if (step.stage() >= tied.size())
@@ -171,10 +168,14 @@ private:
                                 const ListOptions &options,
                                 DiagEngine &diags) const;
 
-  ListSizes found;
   /// By group of tied stages, the first cell that names it.
   std::vector<SourceLoc> tied;
 };
+
+/// True if the other end of a transfer is a later stage.
+inline bool goesUp(StepKind kind) {
+  return isRecv(kind) != (dataKind(kind) == DataKind::Activation);
+}
 
 /// Collects the transfers of lists that name the stage at their other end, and
 /// sets the stage graph of a schedule and the ports of its transfers.

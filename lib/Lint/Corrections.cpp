@@ -1,9 +1,13 @@
 //===- Corrections.cpp - Correcting an input in place ---------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "Lint/Corrections.h"
+#include "Lint/Findings.h"
 
+#include "Driver/Input.h"
 #include "Driver/Io.h"
+#include "Driver/OutputFile.h"
+#include "Driver/Warnings.h"
+#include "Lint/Lint.h"
 #include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Words.h"
 
@@ -141,9 +145,20 @@ static std::string apply(StringRef text, ArrayRef<Correction> corrections,
   return result + text.drop_front(at).str();
 }
 
-CorrectedText correctText(const OpenedInput &input, const InputRequest &request,
-                          const LintOptions &options,
-                          const SearchPath &search) {
+/// The text of an input after the corrections that its findings propose.
+struct CorrectedText {
+  std::string text;
+  /// The number of findings that were corrected.
+  size_t count = 0;
+};
+
+/// Applies edits until none improves the text: findings of an earlier phase
+/// disappear, or there are fewer errors, or as many and fewer warnings, or as
+/// many of both in a shorter text. So the result is the same for its own text.
+static CorrectedText correctText(const OpenedInput &input,
+                                 const InputRequest &request,
+                                 const LintOptions &options,
+                                 const SearchPath &search) {
   // Corrections that are tried one by one.
   constexpr size_t maxSingle = 50;
   // So many are not tried together before.

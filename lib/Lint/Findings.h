@@ -25,6 +25,10 @@
 
 namespace pipec {
 
+struct InputRequest;
+struct LintOptions;
+class SearchPath;
+
 /// Collects the findings in a program, whose statements create steps on many
 /// ranks. Findings of one kind and severity at one place become one, the first
 /// of them, whose message is followed by the ranks. Its size is limited by that
@@ -64,5 +68,16 @@ void writeGithubCommands(llvm::raw_ostream &os,
                          const SourceFiles &files);
 void writeJunit(llvm::raw_ostream &os, llvm::ArrayRef<FileFindings> inputs,
                 const SourceFiles &files);
+
+/// Corrects the file that `request` names: applies the edits of the findings in
+/// it, of the front end and of lint, until none is left that improves the text.
+/// Edits of imported files are not applied. Writes the file only if there was
+/// something to correct. Returns the number of corrected findings. Reports an
+/// input that is not a file given by its path, and a file that cannot be
+/// written; one that cannot be read is left alone.
+llvm::FailureOr<size_t> correctFile(const InputRequest &request,
+                                    const LintOptions &options,
+                                    const SearchPath &search,
+                                    DiagEngine &diags);
 
 } // namespace pipec
