@@ -14,7 +14,7 @@
 
 #include "Frameworks/FrameworkFormats.h"
 #include "IRGen/IRGen.h"
-#include "Import/CsvReader.h"
+#include "Import/Readers.h"
 #include "Parse/Parser.h"
 #include "Pass/PassManager.h"
 #include "Sema/Sema.h"

@@ -8,6 +8,7 @@
 #include "Driver/Input.h"
 #include "Support/Decimal.h"
 #include "Support/Diagnostics/CommandDiags.h"
+#include "Support/Json.h"
 #include "Support/Words.h"
 #include "Verify/Verifier.h"
 

@@ -5,6 +5,7 @@
 #include "Command/CommandRun.h"
 #include "Parse/Parser.h"
 #include "Support/Diagnostics/CommandDiags.h"
+#include "Support/Json.h"
 #include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"

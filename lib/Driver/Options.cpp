@@ -30,6 +30,7 @@ ArrayRef<OptionInfo> allOptions() {
       if (row.name.size() == 1)
         row.letter = row.name;
 #define PIPEC_OPTION_LETTER(Id, Letter) rows[size_t(Opt::Id)].letter = Letter;
+#define PIPEC_LIVE(Id, Use) rows[size_t(Opt::Id)].live = LiveUse::Use;
 #include "Driver/Options.def"
     return rows;
   }();

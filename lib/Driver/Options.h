@@ -97,6 +97,16 @@ struct CommandSyntax {
   InputSyntax inputs;
 };
 
+/// What a page of `pipec serve` may send for an option.
+enum class LiveUse : uint8_t {
+  None,
+  Value,
+  /// The contents of the file that the option names.
+  Contents,
+  /// The same, or the name of a schedule of the library.
+  Schedule,
+};
+
 /// One row of Options.def.
 struct OptionInfo {
   Opt id;
@@ -107,6 +117,7 @@ struct OptionInfo {
   llvm::StringLiteral help;
   /// The one-letter name; empty if there is none.
   llvm::StringLiteral letter;
+  LiveUse live = LiveUse::None;
 
   /// `--emit`, `-D`.
   std::string spelling() const;

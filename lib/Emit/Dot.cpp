@@ -24,7 +24,7 @@
 #include "Emit/Emitter.h"
 #include "IR/StepPlaces.h"
 #include "Support/Words.h"
-#include "Waiting/Cycle.h"
+#include "Waiting/Waiting.h"
 
 #include <algorithm>
 #include <map>

@@ -40,7 +40,6 @@
 #include "Emit/Picture.h"
 #include "Simulation/Slots.h"
 #include "Support/Diagnostics/EmitDiags.h"
-#include "Support/TerminalText.h"
 #include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"

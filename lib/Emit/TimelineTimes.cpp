@@ -13,7 +13,7 @@
 // large file, it is scaled down, and a line says so.
 //===----------------------------------------------------------------------===//
 
-#include "Emit/Timeline.h"
+#include "Emit/Picture.h"
 #include "Support/Words.h"
 
 #include "llvm/ADT/SmallString.h"

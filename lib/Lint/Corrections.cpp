@@ -5,8 +5,6 @@
 
 #include "Driver/Input.h"
 #include "Driver/Io.h"
-#include "Driver/OutputFile.h"
-#include "Driver/Warnings.h"
 #include "Lint/Lint.h"
 #include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Words.h"

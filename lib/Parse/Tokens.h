@@ -5,7 +5,7 @@
 
 #include "AST/Expr.h"
 #include "Support/DiagEngine.h"
-#include "Support/TerminalText.h"
+#include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
 

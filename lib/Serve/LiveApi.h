@@ -37,7 +37,7 @@ inline constexpr size_t maxPageProfileBytes = size_t(1) << 18;
 ///      "files": {"cost-profile": "..."}, "traces": [3436, 3502],
 ///      "tab": "...", "serial": 3}
 ///
-/// All members are optional. Options are those that LiveRequest.cpp lists; they
+/// All members are optional. Options are those that have a row PIPEC_LIVE; they
 /// have a text, an integer or a list of them as value, which the command
 /// checks.
 struct LiveRequest {

@@ -36,20 +36,12 @@ static Error readText(StringRef what, const json::Value &from, size_t most,
   return Error::success();
 }
 
-/// The options that a page may send with a value.
-static constexpr Opt valueOptions[] = {
-    Opt::Schedule, Opt::Ranks, Opt::Microbatches, Opt::Chunks,
-    Opt::Define,   Opt::Cost,  Opt::Parts,        Opt::MemoryLimit,
-    Opt::Target,   Opt::Emit,  Opt::With,         Opt::PlacementName,
-    Opt::Backward, Opt::Effort};
-/// Those that name a file, of which it sends the contents.
-static constexpr Opt fileOptions[] = {Opt::CostProfile, Opt::With};
-
-/// The one of `options` with this name; null if there is none.
-static const OptionInfo *findOption(ArrayRef<Opt> options, StringRef name) {
-  const Opt *it = find_if(
-      options, [&](Opt option) { return optionInfo(option).name == name; });
-  return it == options.end() ? nullptr : &optionInfo(*it);
+/// The option of a page with this name; null if a page may not send it.
+static const OptionInfo *liveOption(StringRef name) {
+  const OptionInfo *it = find_if(allOptions(), [&](const OptionInfo &info) {
+    return info.name == name && info.live != LiveUse::None;
+  });
+  return it == allOptions().end() ? nullptr : it;
 }
 
 /// The spelling of an option, up to its value.
@@ -62,8 +54,8 @@ using Library = std::map<std::string, std::string>;
 
 static Error addOption(StringRef name, const json::Value &value,
                        const Library &library, LiveRequest &request) {
-  const OptionInfo *info = findOption(valueOptions, name);
-  if (!info)
+  const OptionInfo *info = liveOption(name);
+  if (!info || info->live == LiveUse::Contents)
     return wrong("`" + name + "` is not an option of the page");
   if (const json::Array *list = value.getAsArray()) {
     for (const json::Value &element : *list)
@@ -76,7 +68,7 @@ static Error addOption(StringRef name, const json::Value &value,
     text = itostr(*number);
   else if (Error error = readText(name, value, maxProgramBytes, text))
     return error;
-  if (info->id == Opt::With) { // the name of a schedule of the library
+  if (info->live == LiveUse::Schedule) {
     auto it = library.find(text);
     if (it == library.end())
       return wrong("`" + name + "` is not a schedule of the library");
@@ -88,8 +80,8 @@ static Error addOption(StringRef name, const json::Value &value,
 
 static Error addFile(StringRef name, const json::Value &value,
                      LiveRequest &request) {
-  const OptionInfo *info = findOption(fileOptions, name);
-  if (!info)
+  const OptionInfo *info = liveOption(name);
+  if (!info || info->live == LiveUse::Value)
     return wrong("`" + name + "` is not an option with a file");
   LiveRequest::File file{prefixOf(*info), name.str(), "", ""};
   if (Error error = readText(name, value, size_t(1) << 20, file.text))

@@ -3,6 +3,7 @@
 
 #include "Support/DiagPrinter.h"
 
+#include "Support/Json.h"
 #include "Support/Words.h"
 
 using namespace llvm;
