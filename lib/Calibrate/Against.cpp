@@ -109,8 +109,8 @@ private:
 // Ranks
 //===----------------------------------------------------------------------===//
 
-/// Divides the time of a rank in the training step: what its compute steps wait
-/// for, as far as other spans tell.
+/// Splits the idle time of a rank in the training step by cause, if other spans
+/// show it.
 void Against::measureRank(unsigned number, const Finder &finder) {
   const RecordedRank &rank = recording->ranks[number];
   int64_t work = 0, dependency = 0, latency = 0, wait = 0, gather = 0,

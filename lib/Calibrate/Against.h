@@ -11,7 +11,7 @@
 
 namespace pipec {
 
-/// What a rank does with the time of a training step, in milliseconds. The
+/// How a rank spends the time of a training step, in milliseconds. The
 /// parts of its idle time add up to that.
 struct TimeUse {
   Rational work;

@@ -49,7 +49,7 @@ Calibration calibrate(const Recording &recording);
 /// the point.
 Rational milliseconds(int64_t nanoseconds);
 
-/// Prints the figures with their spreads, what was left out, and the clocks.
+/// Prints the figures with their spreads, the omitted data, and the clocks.
 void printCalibration(const Recording &recording,
                       const Calibration &calibration, llvm::raw_ostream &os);
 

@@ -28,7 +28,7 @@ static std::string placeText(const MeasuredFigure &figure) {
   return placeText(figure.place);
 }
 
-/// What the time of a clock needs to be that of rank 0, by clock, without that
+/// By clock, its offset from the clock of rank 0, without that
 /// of rank 0; the first rank that reads a clock stands for it.
 static SmallVector<unsigned> otherClocks(const Clocks &clocks) {
   SmallVector<unsigned> firsts;

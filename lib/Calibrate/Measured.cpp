@@ -1,4 +1,4 @@
-//===- Measured.cpp - What the spans of a recording show ------------------===//
+//===- Measured.cpp - Times measured in a recording -----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Calibrate/Measured.h"

@@ -1,4 +1,4 @@
-//===- Measured.h - What the spans of a recording show ----------*- C++ -*-===//
+//===- Measured.h - Times measured in a recording ---------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The clocks of ranks begin at different times. No receive ends before its send
@@ -103,7 +103,7 @@ Evidence evidenceOf(const RecordedRank &rank, bool isDevice);
 /// Durations in nanoseconds, or sizes in bytes, that were seen for one figure.
 struct Samples {
   std::vector<int64_t> all;
-  /// Those of steps that did not wait.
+  /// The samples of steps that did not wait.
   std::vector<int64_t> unwaited;
   Evidence evidence = Evidence::LowerQuartile;
 

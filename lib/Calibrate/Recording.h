@@ -25,7 +25,7 @@ struct StepSpan {
   uint32_t cell = 0;
   int64_t start = 0;
   int64_t end = 0;
-  /// The part of the time in which the rank waited, as far as traces show.
+  /// The part of the time in which the rank waited, according to traces.
   int64_t waited = 0;
   /// Time from the end of a compute step to the start of the next one in which
   /// the host posts transfers and the like; 0 on a device, which does not wait

@@ -160,7 +160,7 @@ static int64_t worth(ArrayRef<FormulaCase> cases, size_t all) {
 
 /// The best of at most `divisions` divisions of `subset`, each of a side of the
 /// one before. All divisions are tried first; of the sides without formulas,
-/// those of the best few are divided further.
+/// the best few are divided further.
 std::vector<FormulaCase> CaseFinder::findCases(const Subset &subset,
                                                unsigned divisions) {
   if (const auto &formulas = formulasOf(subset))

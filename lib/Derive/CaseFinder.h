@@ -1,7 +1,7 @@
 //===- CaseFinder.h - Finding the cases of a figure -------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Finds formulas for samples in three steps, each with the one before:
+// Finds formulas for samples in three steps, each built on the previous one:
 //
 //   a piece    polynomials, one per component, fitted to the samples of a
 //              half-space; the simplest family of terms that fits is used

@@ -25,10 +25,10 @@ bool Derivation::hasClauses() const {
 
 namespace {
 
-/// One set of costs, and where its runs are among those of a size.
+/// One set of costs, and the indices of its runs at a size.
 struct Regime {
   const CostCone *cone;
-  /// By ray, the index of the run; then that of the point inside.
+  /// By ray, the index of the run; then the index of the inner point.
   std::vector<size_t> rays;
   size_t inside;
 };
@@ -146,7 +146,7 @@ void Deriver::chooseRegimes() {
 //===----------------------------------------------------------------------===//
 
 /// Parameters that the grid gives several values are variables, micro-batches
-/// first. The others have one value, or that of their default.
+/// first. The others have one value, or their default.
 void Deriver::findVariables() {
   std::set<std::string> given;
   for (const auto &[name, value] : request.grid.point(*schedule.decl))
@@ -324,7 +324,7 @@ Deriver::boundsOf(const FormulaCase &formulas, const FitSamples &inside,
                [&](const Condition &c) { return c.holds(sample.atoms); }) &&
         !formulas.hold(sample))
       wrong.push_back(&sample);
-  // One bound if it is enough, else all that help.
+  // One bound if it is enough, else every bound that helps.
   std::vector<std::string> bounds;
   for (bool one : {true, false})
     for (size_t i = 0; i != variables.size() && !wrong.empty(); ++i) {

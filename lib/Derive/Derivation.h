@@ -69,7 +69,7 @@ struct DeriveRequest {
   const LowerOptions &lowering;
   /// Gives the parameters that formulas may use.
   const Grid &grid;
-  /// Limits the clauses to costs that include those of the schedule.
+  /// Limits the clauses to costs that include the schedule's own.
   bool ownCosts;
   DiagEngine &diags;
 };
@@ -84,7 +84,7 @@ struct SizeFigures {
   std::vector<Rational> peaks;
 };
 
-/// The steps of a schedule at all sizes, as far as its cost is concerned.
+/// The steps of a schedule at all sizes that matter for its cost.
 struct StepsUsed {
   /// The letters of the steps, without p2p.
   LetterSet letters;
@@ -97,7 +97,7 @@ struct StepsUsed {
   /// True if it has costs or factors of single stages, ranks, micro-batches or
   /// edges, which no clause can name.
   bool hasPlaces = false;
-  /// True if all times are those of letters, up to factors: no costs of single
+  /// True if letters determine all times, up to factors: no costs of single
   /// stages or edges, no occupied edges, and at most one kind of overlaps.
   bool onlyLetters = true;
   /// The assumed costs of the schedule.
@@ -170,7 +170,7 @@ struct DerivedFigure {
   ParamValues firstUncovered;
 };
 
-/// What was derived for one schedule.
+/// The clauses derived for one schedule.
 struct Derivation {
   std::string name;
   std::string path;

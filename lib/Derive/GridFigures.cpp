@@ -59,7 +59,7 @@ FailureOr<Schedule> GridFigures::lowered(const ParamValues &params) {
 }
 
 //===----------------------------------------------------------------------===//
-// What a schedule uses
+// The steps of a schedule
 //===----------------------------------------------------------------------===//
 
 void GridFigures::noteSteps(const Schedule &lowered) {
@@ -213,7 +213,7 @@ std::vector<ParamValues> GridFigures::sizesOutside() const {
       }
     points = std::move(longer);
   }
-  // All that are below the grid, and those above it evenly.
+  // All below the grid, and evenly spread ones above it.
   std::vector<ParamValues> sizes, above;
   for (Point &point : points)
     if (point.isBelow)

@@ -38,7 +38,7 @@ public:
   bool admits(const Diagnostic &diagnostic) {
     return ++counts[diagnostic.id] <= most;
   }
-  /// Passes `handler` the note for each kind of which more were counted.
+  /// Passes `handler` the note for each kind with more than the first `most`.
   void noteMore(const DiagEngine::Handler &handler) const;
 
 private:

@@ -97,7 +97,7 @@ struct CommandSyntax {
   InputSyntax inputs;
 };
 
-/// What a page of `pipec serve` may send for an option.
+/// The values that a page of `pipec serve` may send for an option.
 enum class LiveUse : uint8_t {
   None,
   Value,

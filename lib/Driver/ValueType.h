@@ -93,7 +93,7 @@ struct ValueType {
   /// For a choice: its noun in messages, and the list of choices.
   llvm::StringLiteral noun = "";
   ChoiceFunction choices = nullptr;
-  /// For a text: what is accepted, and its description; null for any text.
+  /// For a text: its reader, and a description; null for any text.
   bool (*accepts)(llvm::StringRef text) = nullptr;
   llvm::StringLiteral wanted = "";
   /// A value is a list of such values, separated by commas.

@@ -31,7 +31,7 @@ SmallVector<StepKind, 2> parseCostMembers(StringRef text) {
 
 /// The number `digits` * 10^`exponent`, rounded to 18 significant digits and to
 /// 18 places, so that all floating point numbers of usual sizes are accepted.
-/// Nothing if it is then 0 without being 0, or too large.
+/// `nullopt` if it is rounded to 0 without being 0, or too large.
 static std::optional<Rational> decimal(StringRef digits, int exponent) {
   constexpr int most = 18;
   digits = digits.ltrim('0');

@@ -9,7 +9,7 @@
 //   map            the list in which each stage occurs
 //   forward-only   if no step is a B, I or W
 //
-// If there are lists of some ranks only, the map is that of a loop or a V.
+// If there are lists of some ranks only, the map is a loop or a V.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,7 +34,7 @@ struct StageUse {
   bool furtherRanks = false;
 };
 
-/// What the steps of lists say about the sizes and the map.
+/// The sizes and the map that the steps of lists imply.
 struct ListSizes {
   std::vector<StageUse> stages;
   SourceLoc highestMicrobatch;

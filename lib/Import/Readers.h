@@ -17,9 +17,9 @@ namespace pipec {
 
 /// The meaning of the cells of a CSV.
 enum class CsvDialect {
-  /// That of PyTorch 2.6 and newer.
+  /// PyTorch 2.6 and newer.
   Current,
-  /// That of PyTorch 2.5 and its previews: `BW` is a whole backward, and `B`
+  /// PyTorch 2.5 and its previews: `BW` is a whole backward, and `B`
   /// the input half of one if its stage has a `W` or the file a `BW`.
   Torch25,
 };

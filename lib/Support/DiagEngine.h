@@ -53,8 +53,8 @@ struct StepPlace {
   unsigned position = 0;
   /// `F s0 m1`
   std::string step;
-  /// The kind of the step (Cost/StepKind.h), as a number; nothing if there is
-  /// no step at the place.
+  /// The kind of the step (Support/StepKind.h), as a number, if there is a step
+  /// at the place.
   std::optional<uint8_t> kind = std::nullopt;
 };
 

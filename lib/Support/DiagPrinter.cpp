@@ -86,7 +86,7 @@ static const FixIt *insertionOf(const Diagnostic &diagnostic) {
 }
 
 /// Prints the part of a source line around a diagnostic, with a caret below it,
-/// and below that what is to be inserted.
+/// and the text to insert below it.
 static void printExcerpt(raw_ostream &os, const Diagnostic &diagnostic,
                          const SourceFiles &files) {
   SMRange range = diagnostic.range;

@@ -53,7 +53,7 @@ public:
   explicit LateReceives(const Schedule &schedule)
       : schedule(schedule), transfers(schedule), flow(transfers.flow()) {}
 
-  /// Those of a rank, in the order of its list.
+  /// The batches of a rank, in the order of its list.
   std::vector<Move> of(unsigned rank) const {
     const StepList &list = schedule.ranks[rank];
     uint32_t base = transfers.numbers().begin(rank);
@@ -98,7 +98,7 @@ private:
       return false;
     StepRef at = transfers.numbers().at(sent);
     const StepList &list = schedule.ranks[at.rank];
-    // Each send is looked at once, and no transfer twice.
+    // Each transfer is visited once.
     size_t next = at.index + 1;
     while (next != list.size() && !isP2P(list[next].kind()))
       ++next;

@@ -46,7 +46,7 @@ namespace {
 struct MemoryTicks {
   /// Indexed by stage and kind.
   std::vector<std::array<int64_t, 4>> delta;
-  /// The same of what they need only while they run.
+  /// The same for the memory that they need only while they run.
   std::vector<std::array<int64_t, 4>> during;
   /// The most that a W needs while it runs.
   int64_t duringWeight = 0;
@@ -55,7 +55,7 @@ struct MemoryTicks {
   int64_t peak = std::numeric_limits<int64_t>::max();
   int64_t perUnit = 1;
 
-  /// Returns nothing if a figure does not fit.
+  /// Returns `nullopt` if a figure does not fit.
   static std::optional<MemoryTicks> make(const Schedule &schedule,
                                          std::optional<Rational> peak) {
     constexpr StepKind kinds[] = {StepKind::F, StepKind::B, StepKind::I,

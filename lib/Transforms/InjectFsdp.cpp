@@ -15,7 +15,7 @@
 // With fully sharded data parallelism, the parameters of a stage are gathered
 // before they are used (UNSHARD) and freed afterwards (RESHARD), and the
 // gradients are reduced over the replicas once all micro-batches have
-// contributed (REDUCE_GRAD). The rule is that of PyTorch's
+// contributed (REDUCE_GRAD). This is the rule of PyTorch's
 // `_add_unshard_reshard`: before each step, the resident stages are the first K
 // distinct ones used from this step on, where an overlap adds all of its stages
 // before the count is compared.

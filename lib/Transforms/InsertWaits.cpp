@@ -71,7 +71,7 @@ public:
   /// The send that `rank` stops for; `none` if there is none.
   uint32_t awaits(unsigned rank) const { return awaited[rank]; }
 
-  /// A stopped rank that may pass now; nothing if there is none.
+  /// A stopped rank that may pass now, if there is one.
   std::optional<unsigned> letPass() {
     while (!staying.empty()) {
       unsigned rank = staying.back();

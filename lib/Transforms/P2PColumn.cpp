@@ -7,7 +7,7 @@
 //   1. the step of every rank in this slot is appended to its new list,
 //   2. the transfers of the even ranks' steps are appended to both of their
 //   lists,
-//   3. then those of the odd ranks' steps.
+//   3. then the transfers of the odd ranks' steps.
 //
 // An overlap takes one slot per member: it is appended in the first slot, and
 // the transfers of its k-th member in the k-th. Bubbles take a slot and are

@@ -18,7 +18,7 @@ inline Step sendOf(Step producer, unsigned port) {
   return producer;
 }
 /// The receive, by its consumer, of the result of `producer` for `output`, with
-/// the source of the producer; `phase` is that of the receive.
+/// the source of the producer; `phase` is the phase of the receive.
 inline Step recvOf(Step producer, const DataFlow::Port &output,
                    unsigned phase) {
   Step receive(recvKind(dataKind(producer.kind())), output.stage,
@@ -27,7 +27,7 @@ inline Step recvOf(Step producer, const DataFlow::Port &output,
   return receive;
 }
 /// The receive of input `port` of `consumer`, with the phase of the consumer;
-/// `source` is that of the producer.
+/// `source` is the source of the producer.
 inline Step recvFor(Step consumer, unsigned port, SourceLoc source) {
   consumer.setKind(recvKind(dataKind(consumer.kind())));
   consumer.setPort(port);
