@@ -15,7 +15,7 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
 
 
 def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
-    """Writes a file as the compiler does (lib/Driver/OutputFile.h): under another
+    """Writes a file as the compiler does (lib/Driver/Io.h): under another
     name in the same folder, and then renamed, so that it is unchanged if the disk is
     full. A file that is not regular, has further hard links, or is in a folder that
     does not allow new files is overwritten. Raises PermissionError for a file without
