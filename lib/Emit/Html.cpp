@@ -136,7 +136,8 @@ LogicalResult emitLive(const Schedule &schedule, const EmitOptions &options,
   }
   json::OStream json(os);
   json.object([&] {
-    for (auto [i, key] : enumerate(ArrayRef<StringRef>{"report", "with"})) {
+    constexpr StringLiteral keys[] = {"report", "with"};
+    for (auto [i, key] : enumerate(keys)) {
       json.attributeBegin(key);
       if (i < reports.size())
         writeReport((*pictures)[i].schedule(), reports[i], json);
