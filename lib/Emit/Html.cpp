@@ -3,8 +3,7 @@
 //
 // One self-contained file: templates/page.html with its style and script, and
 // one block of JSON (PageData.cpp) per schedule, a second one for comparison
-// with
-// `--with`. --emit=live writes these blocks and the figures of --emit=report;
+// with `--with`. --emit=live writes these blocks and the figures of --emit=report;
 // the command adds the parameters of the program and the messages
 // (Command/LiveOutput.cpp).
 //
