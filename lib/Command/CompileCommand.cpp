@@ -8,6 +8,7 @@
 
 #include "AST/TreePrinter.h"
 #include "Command/CommandRun.h"
+#include "Command/DescribeCommand.h"
 #include "Driver/Input.h"
 #include "Driver/Program.h"
 #include "Emit/Emitter.h"

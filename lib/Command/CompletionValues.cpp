@@ -8,6 +8,7 @@
 #include "Command/Completer.h"
 
 #include "Command/CommandRun.h"
+#include "Command/DescribeCommand.h"
 #include "Cost/Figure.h"
 #include "Driver/Io.h"
 #include "Transforms/Passes.h"

@@ -1,6 +1,7 @@
 //===- DescribeCommand.cpp - Listings of the library ----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "Command/DescribeCommand.h"
 #include "AST/Decl.h"
 #include "Command/CommandRun.h"
 #include "Parse/Parser.h"

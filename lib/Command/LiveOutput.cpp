@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Command/CommandRun.h"
+#include "Command/DescribeCommand.h"
 #include "Compare/CheckRun.h"
 #include "Driver/Input.h"
 #include "Support/Diagnostics/AnalysisDiags.h"

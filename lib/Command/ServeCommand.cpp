@@ -1,6 +1,7 @@
 //===- ServeCommand.cpp - The serve command -------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "Command/DescribeCommand.h"
 #include "Command/OpenServer.h"
 #include "Compare/Candidates.h"
 #include "Driver/ScheduleSource.h"

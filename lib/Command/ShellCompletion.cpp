@@ -8,6 +8,7 @@
 
 #include "Command/CommandRun.h"
 #include "Command/Completer.h"
+#include "Command/DescribeCommand.h"
 #include "Driver/ScheduleSource.h"
 #include "Parse/Parser.h"
 #include "Support/Diagnostics/CommandDiags.h"
