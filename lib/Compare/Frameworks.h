@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Whether training frameworks run a schedule: as a file that pipec writes, or
-// because it is one of their own. The rules are data, Frameworks/Frameworks.def;
-// the order of the compute steps decides, never the name.
+// because it is one of their own. The frameworks are rows of
+// Frameworks/Frameworks.def; the order of the compute steps decides, never the
+// name.
 //
 //===----------------------------------------------------------------------===//
 
