@@ -143,7 +143,7 @@ void Against::measureRank(unsigned number, const Finder &finder) {
     int64_t made = free, there = free;
     for (Step step : members)
       for (const DataFlow::Port &port : finder.flow.inputs(step)) {
-        auto maker = finder.findMaker(port, step.microbatch());
+        auto maker = finder.findMaker(port, step.unit());
         if (!maker || maker->rank == number)
           continue;
         const CostSettings &costs = calibration->costs;

@@ -42,7 +42,7 @@ void printCalibration(const Recording &recording,
                       const Calibration &calibration, raw_ostream &os) {
   os << countText(recording.ranks.size(), "rank") << ", "
      << countText(recording.numStages, "stage") << ", "
-     << countText(recording.numMicrobatches, "micro-batch", "es") << "; "
+     << countText(recording.numUnits, "micro-batch", "es") << "; "
      << countText(calibration.numSteps, "training step");
   if (const auto &time = calibration.stepTime) {
     os << " of " << decimalText((*time)[1]) << " ms";
@@ -82,7 +82,7 @@ void writeCalibration(const Recording &recording,
                       const Calibration &calibration, json::OStream &json) {
   json.attribute("ranks", recording.ranks.size());
   json.attribute("stages", recording.numStages);
-  json.attribute("microbatches", recording.numMicrobatches);
+  json.attribute("microbatches", recording.numUnits);
   json.attribute("training_steps", calibration.numSteps);
   if (const auto &time = calibration.stepTime)
     json.attributeObject("step_time", [&] {

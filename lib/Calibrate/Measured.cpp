@@ -263,7 +263,7 @@ bool StepMeasurer::inputWasThere(size_t number, const StepSpan &span,
                                  unsigned trainingStep) {
   Step step = recording.cells[span.cell][0];
   return all_of(recording.flow->inputs(step), [&](const DataFlow::Port &port) {
-    size_t datum = recording.flow->datum(port, step.microbatch());
+    size_t datum = recording.flow->datum(port, step.unit());
     if (!receives.contains({unsigned(number), datum}))
       return true;
     if (!recording.stepsAgree || !clocks.isShared())

@@ -116,22 +116,21 @@ LogicalResult RecordingMaker::checkForwards() {
   std::set<std::pair<unsigned, unsigned>> forwards;
   forEachStep([&](uint32_t, uint32_t, Step step) {
     if (step.kind() == StepKind::F)
-      forwards.insert({step.stage(), step.microbatch()});
+      forwards.insert({step.stage(), step.unit()});
   });
   std::pair<unsigned, unsigned> next = {0, 0};
   for (auto forward : forwards) {
     if (forward != next)
       break;
-    if (++next.second == recording.numMicrobatches)
+    if (++next.second == recording.numUnits)
       next = {next.first + 1, 0};
   }
   if (next.first == recording.numStages)
     return success();
-  return diags.report(
-      DiagLoc(), diag::TraceStepMissing,
-      cellText(Step(StepKind::F, next.first, next.second)),
-      countText(recording.numStages, "stage"),
-      countText(recording.numMicrobatches, "micro-batch", "es"));
+  return diags.report(DiagLoc(), diag::TraceStepMissing,
+                      cellText(Step(StepKind::F, next.first, next.second)),
+                      countText(recording.numStages, "stage"),
+                      countText(recording.numUnits, "micro-batch", "es"));
 }
 
 /// The highest stage that a step names, or that follows from its edge of the
@@ -162,8 +161,7 @@ LogicalResult RecordingMaker::findSizes() {
           return diags.report(DiagLoc(), diag::TraceStepTwice, cellText(step),
                               it->second, recording.ranks[it->second].path,
                               number, rank.path);
-        recording.numMicrobatches =
-            std::max(recording.numMicrobatches, step.microbatch() + 1);
+        recording.numUnits = std::max(recording.numUnits, step.unit() + 1);
         if (step.stage() >= stages.size())
           stages.resize(step.stage() + 1);
         stages[step.stage()] = true;
@@ -192,7 +190,7 @@ LogicalResult RecordingMaker::findFlow() {
   Schedule schedule;
   schedule.numRanks = recording.ranks.size();
   schedule.numStages = recording.numStages;
-  schedule.numMicrobatches = recording.numMicrobatches;
+  schedule.numUnits = recording.numUnits;
   schedule.ranks.resize(schedule.numRanks);
   std::vector<uint32_t> owners(recording.numStages);
   ListGraph graph;
@@ -229,15 +227,14 @@ LogicalResult RecordingMaker::run(std::vector<RankTrace> traces) {
 }
 
 std::optional<size_t> Recording::datumOf(Step step) const {
-  if (step.stage() >= numStages || step.microbatch() >= numMicrobatches)
+  if (step.stage() >= numStages || step.unit() >= numUnits)
     return std::nullopt;
   ArrayRef<DataFlow::Port> inputs = flow->inputs(step);
   const DataFlow::Port *port = isP2P(step.kind()) || isSendWait(step.kind())
                                    ? flow->transfer(step)
                                : inputs.size() == 1 ? inputs.begin()
                                                     : nullptr;
-  return port ? std::optional(flow->datum(*port, step.microbatch()))
-              : std::nullopt;
+  return port ? std::optional(flow->datum(*port, step.unit())) : std::nullopt;
 }
 
 FailureOr<Recording> makeRecording(std::vector<RankTrace> traces,
@@ -305,7 +302,7 @@ FailureOr<Recording> readTraces(const Arguments &args,
 void setSizes(Grid &sizes, const Recording &recording) {
   int64_t ranks = recording.ranks.size();
   sizes.setDefault("ranks", ranks);
-  sizes.setDefault("microbatches", int64_t(recording.numMicrobatches));
+  sizes.setDefault("microbatches", int64_t(recording.numUnits));
   sizes.setDefault("chunks", std::max<int64_t>(recording.numStages / ranks, 1));
 }
 
@@ -321,8 +318,8 @@ LogicalResult checkFits(const Recording &recording, const Schedule &schedule,
   if (failed(
           sameSize(recording.ranks.size(), schedule.numRanks, "rank", "s")) ||
       failed(sameSize(recording.numStages, schedule.numStages, "stage", "s")) ||
-      failed(sameSize(recording.numMicrobatches, schedule.numMicrobatches,
-                      "micro-batch", "es")))
+      failed(
+          sameSize(recording.numUnits, schedule.numUnits, "micro-batch", "es")))
     return failure();
   for (auto [number, rank] : enumerate(recording.ranks)) {
     DenseSet<std::pair<uint64_t, unsigned>> traced, due;

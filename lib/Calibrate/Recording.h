@@ -67,7 +67,7 @@ struct Recording {
   TraceCells cells;
   std::vector<RecordedRank> ranks;
   unsigned numStages = 0;
-  unsigned numMicrobatches = 0;
+  unsigned numUnits = 0;
   /// The data flow of the stages, whose graph follows from the transfers. It
   /// knows neither ranks nor directions.
   std::optional<DataFlow> flow;

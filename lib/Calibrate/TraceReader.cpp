@@ -183,7 +183,7 @@ void TraceReader::readExecutorSpan(const Event &event) {
   if (!kind || !hasStage(*kind) || event.process.getAsInteger(10, process) ||
       process == 0 || process > maxRanks || stageText.getAsInteger(10, stage) ||
       stage >= maxStages || microbatchText.getAsInteger(10, microbatch) ||
-      microbatch >= maxMicrobatches || runText.getAsInteger(10, run) ||
+      microbatch >= maxUnits || runText.getAsInteger(10, run) ||
       (isNamed && (last.getAsInteger(10, peer.emplace()) ||
                    !(isP2P(*kind) || isSendWait(*kind)) || *peer >= maxStages)))
     return refuse(event.arguments, "the arguments of `" +
@@ -462,8 +462,8 @@ static std::optional<Step> parseCell(StringRef text,
        (arrow == '<' ? !isRecv(*kind) : !isSend(*kind) && !isSendWait(*kind))))
     return std::nullopt;
   std::optional<unsigned> microbatch = 0;
-  if (hasMicrobatch(*kind))
-    microbatch = takeNumber(maxMicrobatches);
+  if (hasUnit(*kind))
+    microbatch = takeNumber(maxUnits);
   if (!microbatch || !text.empty())
     return std::nullopt;
   return Step(*kind, *stage, *microbatch);
@@ -476,7 +476,7 @@ std::string cellText(ArrayRef<Step> members, std::optional<unsigned> peer) {
     if (peer)
       text += (isRecv(step.kind()) ? "<" : ">") + utostr(*peer);
     text += stepKindName(step.kind());
-    return hasMicrobatch(step.kind()) ? text + utostr(step.microbatch()) : text;
+    return hasUnit(step.kind()) ? text + utostr(step.unit()) : text;
   }
   std::string text = "(";
   for (Step step : members)

@@ -60,9 +60,9 @@ void TraceSplitter::splitSteps() {
   DenseSet<uint32_t> seen;
   uint32_t run = 0;
   for (const TraceSpan &span : trace.steps) {
-    bool again = isExecutor ? span.group != run
-                            : hasMicrobatch(kindOf(span)) &&
-                                  !seen.insert(span.cell).second;
+    bool again = isExecutor
+                     ? span.group != run
+                     : hasUnit(kindOf(span)) && !seen.insert(span.cell).second;
     if (rank.steps.empty() || again) {
       std::vector<StepSpan> next;
       // A training step begins with the UNSHARDs before its first step.

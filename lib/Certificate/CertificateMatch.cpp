@@ -73,7 +73,7 @@ LogicalResult Match::sizes() {
   const std::tuple<StringRef, unsigned, unsigned> sizes[] = {
       {"ranks", certificate.ranks, schedule.numRanks},
       {"stages", certificate.stages, schedule.numStages},
-      {"micro-batches", certificate.microbatches, schedule.numMicrobatches},
+      {"micro-batches", certificate.microbatches, schedule.numUnits},
       {"directions", 1, schedule.placement.numDirections()}};
   for (auto [what, here, there] : sizes)
     if (here != there)

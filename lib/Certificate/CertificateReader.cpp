@@ -140,7 +140,7 @@ bool Reader::readModel() {
   made.sizesPlace = place();
   if (!number(made.ranks, maxRanks) || !word("stages") ||
       !number(made.stages, maxStages - 1) || !word("microbatches") ||
-      !number(made.microbatches, maxMicrobatches - 1) || !word("backward"))
+      !number(made.microbatches, maxUnits - 1) || !word("backward"))
     return false;
   if (!made.ranks || !made.stages || !made.microbatches ||
       uint64_t(made.stages) * made.microbatches > 1u << 22)

@@ -119,7 +119,7 @@ LogicalResult Compare::readOptions() {
           store(Grid::read(args, Grid::Values::Many, inputs, diags), grid)) ||
       failed(store(grid.required(args, "ranks", maxRanks, diags),
                    options.ranks)) ||
-      failed(store(grid.required(args, "microbatches", maxMicrobatches, diags),
+      failed(store(grid.required(args, "microbatches", maxUnits, diags),
                    options.microbatches)))
     return failure();
   options.model = readModel(args);

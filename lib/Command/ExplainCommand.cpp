@@ -77,7 +77,7 @@ static std::optional<WantedStep> parseStep(StringRef text) {
       return std::nullopt;
   }
   if (!kind || !(hasStage(*kind) || isTied(*kind)) ||
-      hasMicrobatch(*kind) == microbatch.empty())
+      hasUnit(*kind) == microbatch.empty())
     return std::nullopt;
   WantedStep step;
   step.kind = *kind;
@@ -89,7 +89,7 @@ static std::optional<WantedStep> parseStep(StringRef text) {
   };
   std::optional<unsigned> number;
   read(stage, step.stage, maxStages);
-  read(microbatch, number, maxMicrobatches);
+  read(microbatch, number, maxUnits);
   read(otherStage, step.otherStage, uint64_t(1) << 32);
   read(peer, step.peer, uint64_t(1) << 32);
   if (!fits)
@@ -161,7 +161,7 @@ static std::optional<StepRef> findStep(const Schedule &schedule,
     }
     for (auto [i, step] : enumerate(schedule.ranks[rank]))
       if (step.kind() == wanted.kind && (!stage || step.stage() == *stage) &&
-          step.microbatch() == wanted.microbatch && hasOtherEnd(step)) {
+          step.unit() == wanted.microbatch && hasOtherEnd(step)) {
         StepRef found{rank, uint32_t(i)};
         if (isNamedByRank(step))
           return found;

@@ -82,9 +82,8 @@ LogicalResult SearchRun::readSizes() {
   return success(
       succeeded(store(sizes.required(args, "ranks", maxRanks, diags),
                       request.ranks)) &&
-      succeeded(
-          store(sizes.required(args, "microbatches", maxMicrobatches, diags),
-                request.microbatches)) &&
+      succeeded(store(sizes.required(args, "microbatches", maxUnits, diags),
+                      request.microbatches)) &&
       succeeded(store(sizes.required(args, "chunks", maxStages / request.ranks,
                                      diags, chunks),
                       request.chunks)));

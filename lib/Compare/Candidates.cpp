@@ -81,8 +81,8 @@ static std::pair<uint64_t, uint64_t> hashOrder(const Schedule &computes) {
     words.push_back(~uint64_t(0));
     for (Step step : list)
       words.push_back(uint64_t(step.stage()) << 40 |
-                      uint64_t(step.microbatch()) << 8 |
-                      unsigned(step.kind()) << 1 | unsigned(step.joined()));
+                      uint64_t(step.unit()) << 8 | unsigned(step.kind()) << 1 |
+                      unsigned(step.joined()));
   }
   XXH128_hash_t hash =
       xxh3_128bits(ArrayRef(reinterpret_cast<const uint8_t *>(words.data()),
@@ -214,10 +214,10 @@ Candidate CandidateEvaluator::evaluate(const ScheduleSource &source,
   }
   candidate.name = schedule->name;
   if (schedule->numRanks != options.ranks ||
-      schedule->numMicrobatches != options.microbatches) {
-    candidate.reason =
-        "it has " + countText(schedule->numRanks, "rank") + " and " +
-        countText(schedule->numMicrobatches, "micro-batch", "es");
+      schedule->numUnits != options.microbatches) {
+    candidate.reason = "it has " + countText(schedule->numRanks, "rank") +
+                       " and " +
+                       countText(schedule->numUnits, "micro-batch", "es");
     return candidate;
   }
   auto kept = keepReason(candidate, diags);

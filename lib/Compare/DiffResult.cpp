@@ -57,7 +57,7 @@ static constexpr struct {
     {"stages", "stages",
      [](auto &side) -> uint64_t { return side.schedule.numStages; }},
     {"micro-batches", "microbatches",
-     [](auto &side) -> uint64_t { return side.schedule.numMicrobatches; }},
+     [](auto &side) -> uint64_t { return side.schedule.numMicrobatches(); }},
     {"steps", "steps",
      [](auto &side) -> uint64_t { return side.schedule.numSteps(); }},
     {"transfers", "transfers",
@@ -203,7 +203,8 @@ std::string DiffResult::otherWork() const {
                   .str();
   };
   differ(first.numRanks, second.numRanks, "ranks");
-  differ(first.numMicrobatches, second.numMicrobatches, "micro-batches");
+  differ(first.numMicrobatches(), second.numMicrobatches(), "micro-batches");
+  differ(first.numSlices, second.numSlices, "slices");
   auto one = forwardOf(first), other = forwardOf(second);
   if (text.empty() && first.numStages != second.numStages && one && other &&
       !(*one == *other))

@@ -153,7 +153,7 @@ struct ModelSizes {
 };
 
 /// The maximum of each size.
-inline constexpr ModelSizes maxSizes = {maxRanks, maxStages, maxMicrobatches};
+inline constexpr ModelSizes maxSizes = {maxRanks, maxStages, maxUnits};
 
 /// The number of stages, ranks or micro-batches, for a scope that counts them.
 unsigned countOf(FigureScope scope, ModelSizes sizes);

@@ -44,7 +44,7 @@ const ModelSettings *
 GivenSettings::modelOf(const ModelSettings &settings) const {
   // Figures of single ranks and micro-batches are for these sizes.
   return model && !per && !layout && model->numRanks == settings.numRanks &&
-                 model->numMicrobatches == settings.numMicrobatches
+                 model->numUnits == settings.numUnits
              ? model
              : nullptr;
 }

@@ -206,7 +206,11 @@ struct ModelSettings {
   std::string name;
   unsigned numRanks = 0;
   unsigned numStages = 0;
-  unsigned numMicrobatches = 0;
+  /// The number of units of work: of micro-batches, or of their slices. Unit u
+  /// is slice u % numSlices of micro-batch u / numSlices.
+  unsigned numUnits = 0;
+  /// The slices of a micro-batch along its sequence; 1 if it is not sliced.
+  unsigned numSlices = 1;
   CostSettings costs;
   /// The number of parts of the model that the costs and sizes were given for
   /// before they were spread over the stages; 0 if they were given per stage.
@@ -229,7 +233,8 @@ struct ModelSettings {
 
   /// True if the gradients of `stage` are reduced in a list with FSDP steps.
   bool reduces(unsigned stage) const { return !fsdp || fsdp->reduces(stage); }
-  ModelSizes sizes() const { return {numRanks, numStages, numMicrobatches}; }
+  unsigned numMicrobatches() const { return numUnits / numSlices; }
+  ModelSizes sizes() const { return {numRanks, numStages, numMicrobatches()}; }
 };
 
 } // namespace pipec

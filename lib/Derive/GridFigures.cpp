@@ -190,7 +190,7 @@ std::vector<ParamValues> GridFigures::sizesOutside() const {
       inside.insert(params[i].second);
     int64_t least = *inside.begin(), most = *inside.rbegin();
     std::set<int64_t> values = {least};
-    if (inside.size() > 1 && most <= maxMicrobatches) {
+    if (inside.size() > 1 && most <= maxUnits) {
       values.insert({*std::next(inside.begin()),
                      *std::next(inside.begin(), inside.size() / 2), most});
       for (int64_t value = std::max<int64_t>(1, least - 2); value < least;

@@ -203,7 +203,7 @@ static LogicalResult checkSizes(const InputOptions &options,
   for (auto [wanted, number, noun, plural] :
        {std::tuple(&options.ranks, schedule.numRanks, "rank", "ranks"),
         {&options.stages, schedule.numStages, "stage", "stages"},
-        {&options.microbatches, schedule.numMicrobatches, "micro-batch",
+        {&options.microbatches, schedule.numMicrobatches(), "micro-batch",
          "micro-batches"}}) {
     if (!*wanted || is_contained((*wanted)->numbers, int64_t(number)))
       continue;

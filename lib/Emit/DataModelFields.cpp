@@ -148,14 +148,14 @@ struct DataModel::Fields {
     }
     // Of a step:
     int64_t stride() const {
-      return node && node->depth != 0 && hasMicrobatch(step.kind())
+      return node && node->depth != 0 && hasUnit(step.kind())
                  ? body->nodes[node->parent].growth
                  : 0;
     }
     DataValue terms() const {
-      uint32_t where = family ? self.b : step.microbatch();
+      uint32_t where = family ? self.b : step.unit();
       DataNode terms = listOf(DataType::Term, 0, self.a, where);
-      if (hasMicrobatch(step.kind()))
+      if (hasUnit(step.kind()))
         terms.size = model.termsOf(terms).size();
       return DataValue::list(terms);
     }
@@ -275,7 +275,7 @@ DataFlags DataModel::flags(const DataNode &object) const {
     return {};
   Step step = stepOf(object);
   uint64_t ofKind = uint64_t(1) << unsigned(step.kind());
-  uint64_t others = uint64_t(hasMicrobatch(step.kind())) |
+  uint64_t others = uint64_t(hasUnit(step.kind())) |
                     uint64_t(step.joined()) << 1 |
                     uint64_t(object.isLast()) << 2;
   // A bubble has no field of its own.

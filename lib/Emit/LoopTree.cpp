@@ -233,13 +233,13 @@ Item makeGroup(ArrayRef<Step> list, size_t begin, size_t end) {
         mix(item.shape, uint64_t(step.kind()) << 32 |
                             uint64_t(step.joined()) << 24 | step.stage());
     item.shape = mix(item.shape, step.port());
-    if (!hasMicrobatch(step.kind()))
+    if (!hasUnit(step.kind()))
       continue;
     if (!item.hasBase) {
       item.hasBase = true;
-      item.base = step.microbatch();
+      item.base = step.unit();
     }
-    item.shape = mix(item.shape, uint64_t(step.microbatch() - item.base));
+    item.shape = mix(item.shape, uint64_t(step.unit() - item.base));
   }
   return item;
 }

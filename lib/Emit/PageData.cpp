@@ -176,7 +176,7 @@ void PageData::writeHeader(JsonObject &page) {
     }
   }
   page("ranks", schedule.numRanks)("stages", schedule.numStages);
-  page("microbatches", schedule.numMicrobatches);
+  page("microbatches", schedule.numMicrobatches());
   page("ticksPerUnit", picture.costs().perUnit());
   page("makespan", run.makespan())("length", picture.length());
   page("memoryUnit", picture.memory().perUnit());
@@ -210,7 +210,7 @@ void PageData::writeLane(unsigned rank) {
       kinds += step.joined() ? toLower(letter) : letter;
       stages.push_back(step.stage());
       chunks.push_back(picture.chunks().of(schedule, step));
-      microbatches.push_back(step.microbatch());
+      microbatches.push_back(step.unit());
       durations.push_back(single ? group.finish - group.start
                                  : picture.alone(rank, i));
       phases.push_back(step.phase());
@@ -258,11 +258,10 @@ void PageData::writeWaits(unsigned rank, JsonObject &lane) {
   StepColumns steps("smt");
   int64_t last = picture.from();
   picture.forEachWait(rank, [&](Step step, int64_t time) {
-    steps.add(
-        step.kind() == StepKind::WaitSendF   ? 'F'
-        : step.kind() == StepKind::WaitSendB ? 'B'
-                                             : 'G',
-        {step.stage(), step.microbatch(), time - std::exchange(last, time)});
+    steps.add(step.kind() == StepKind::WaitSendF   ? 'F'
+              : step.kind() == StepKind::WaitSendB ? 'B'
+                                                   : 'G',
+              {step.stage(), step.unit(), time - std::exchange(last, time)});
   });
   if (!steps.kinds.empty())
     steps.write(JsonObject(lane.key("waits")));
@@ -277,7 +276,7 @@ void PageData::writeTransfers(JsonObject &page) {
         Step step = schedule.ranks[rank][i];
         if (std::optional<unsigned> peer = picture.receiver(step))
           steps.add(step.kind() == StepKind::SendF ? 'F' : 'B',
-                    {rank, *peer, step.stage(), step.microbatch(),
+                    {rank, *peer, step.stage(), step.unit(),
                      group.start - std::exchange(last, group.start),
                      group.finish - group.start});
       }

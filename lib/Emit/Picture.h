@@ -33,7 +33,7 @@ public:
   unsigned most() const { return most_; }
   /// The chunk of a compute step.
   unsigned of(const Schedule &schedule, Step step) const {
-    return chunks[schedule.directionOf(step.microbatch())][step.stage()];
+    return chunks[schedule.directionOf(step.unit())][step.stage()];
   }
   /// Writes a chunk after a micro-batch: `a`, `b`, ..., `.26`, ...; nothing if
   /// every rank holds one stage.

@@ -213,7 +213,7 @@ void BodyMaker::fillStep(BodyNode &node, uint32_t index) {
   node.sort = BodyNode::Step;
   node.begin = index;
   node.number = numbers;
-  numbers += hasMicrobatch(tree.steps[index].kind()) ? 2 : 1;
+  numbers += hasUnit(tree.steps[index].kind()) ? 2 : 1;
   numbers += tree.namesOther(index);
 }
 

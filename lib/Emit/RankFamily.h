@@ -57,8 +57,8 @@ void forEachNumber(const LoopTree &tree, llvm::ArrayRef<LoopNode> nodes,
     for (size_t i = node.begin; i != node.begin + node.size; ++i) {
       Step step = tree.steps[i];
       visit(NumberRole::Stage, int64_t(step.stage()));
-      if (hasMicrobatch(step.kind()))
-        visit(NumberRole::Microbatch, int64_t(step.microbatch()));
+      if (hasUnit(step.kind()))
+        visit(NumberRole::Microbatch, int64_t(step.unit()));
       if (tree.namesOther(i))
         visit(NumberRole::Other, int64_t(tree.others[i]));
     }

@@ -75,7 +75,7 @@ void JsonWriter::writeHead() {
   json.attribute("name", json::fixUTF8(schedule.name));
   json.attribute("num_ranks", schedule.numRanks);
   json.attribute("num_stages", schedule.numStages);
-  json.attribute("num_microbatches", schedule.numMicrobatches);
+  json.attribute("num_microbatches", schedule.numMicrobatches());
   json.attribute("costs", costText(schedule.costs, schedule.costUse()));
   writeCostBasis(schedule, schedule.assumedCosts(), json);
   writeStageEdges();

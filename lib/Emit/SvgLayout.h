@@ -88,7 +88,7 @@ public:
   }
   /// The text on the box of a step: the micro-batch and the chunk.
   std::string number(Step step) const {
-    std::string text = std::to_string(step.microbatch());
+    std::string text = std::to_string(step.unit());
     llvm::raw_string_ostream os(text);
     picture.chunks().print(picture.chunks().of(schedule, step), os);
     return text;

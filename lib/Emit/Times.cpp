@@ -85,9 +85,8 @@ static void writeSteps(const Schedule &schedule, const Simulation &run,
   ofSteps("stage", [&](Step step) {
     return step.kind() == StepKind::Bubble ? none : step.stage();
   });
-  ofSteps("microbatch", [&](Step step) {
-    return hasMicrobatch(step.kind()) ? step.microbatch() : none;
-  });
+  ofSteps("microbatch",
+          [&](Step step) { return hasUnit(step.kind()) ? step.unit() : none; });
   ofSteps("peer", [&](Step step) {
     const DataFlow::Port *other = port(step);
     return other && isP2P(step.kind()) ? other->rank : none;

@@ -153,8 +153,7 @@ private:
     auto visitAll = [&](ArrayRef<DataFlow::Port> ports, bool begins) {
       for (const DataFlow::Port &port : ports)
         if (port.transfers)
-          visit((isSecond ? flow.size() : 0) +
-                    flow.datum(port, step.microbatch()),
+          visit((isSecond ? flow.size() : 0) + flow.datum(port, step.unit()),
                 begins);
     };
     visitAll(flow.inputs(step), false);
@@ -265,9 +264,9 @@ void TraceWriter::writeRank(unsigned rank) {
 void TraceWriter::writeWhat(JsonObject &args, Step step) const {
   args("kind", stepKindName(step.kind()));
   args(isTied(step.kind()) ? "group" : "stage", step.stage());
-  if (hasMicrobatch(step.kind()))
-    args("microbatch", step.microbatch())("chunk",
-                                          picture.chunks().of(schedule, step));
+  if (hasUnit(step.kind()))
+    args("microbatch", step.unit())("chunk",
+                                    picture.chunks().of(schedule, step));
 }
 
 void TraceWriter::writeStep(const Picture::Group &group) {

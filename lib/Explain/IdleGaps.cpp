@@ -158,9 +158,9 @@ bool ReadyStep::isReady(size_t index) const {
   if (step.stage() < sharded.size() && sharded[step.stage()])
     return false;
   if (step.kind() == StepKind::W)
-    return isDone(DataKind::Gradient, step.stage(), step.microbatch());
+    return isDone(DataKind::Gradient, step.stage(), step.unit());
   if (step.kind() != StepKind::F &&
-      !isDone(DataKind::Activation, step.stage(), step.microbatch()))
+      !isDone(DataKind::Activation, step.stage(), step.unit()))
     return false;
   std::optional<ResultTimes::Input> input =
       causes.results().input(gap.rank, step);

@@ -169,7 +169,7 @@ bool Reporter::countTransfers() {
     for (Step step : list) {
       if (placed ? !isSend(step.kind()) : !makesData(step.kind()))
         continue;
-      size_t direction = schedule.directionOf(step.microbatch());
+      size_t direction = schedule.directionOf(step.unit());
       size_t row = 2 * (direction * schedule.numStages + step.stage()) +
                    (dataKind(step.kind()) == DataKind::Gradient);
       if (!placed)

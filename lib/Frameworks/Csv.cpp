@@ -75,8 +75,8 @@ public:
   explicit CellTexts(const Schedule &schedule) {
     if (!schedule.graph.isChain())
       flow.emplace(schedule);
-    for (unsigned i = 0, e = std::min(maxNumbers, schedule.numMicrobatches);
-         i != e; ++i)
+    for (unsigned i = 0, e = std::min(maxNumbers, schedule.numUnits); i != e;
+         ++i)
       numbers.emplace_back(utostr(i));
     for (unsigned stage = 0; stage != schedule.numStages; ++stage) {
 #define PIPEC_TIED(Id, Text) heads.emplace_back(",t" + utostr(stage) + Text);
@@ -97,14 +97,14 @@ public:
           port && !DataFlow::isOfChain(step.stage(), *port))
         return put(at, ("," + Twine(step.stage()) +
                         (isRecv(step.kind()) ? "<" : ">") + Twine(port->stage) +
-                        stepKindName(step.kind()) + Twine(step.microbatch()))
+                        stepKindName(step.kind()) + Twine(step.unit()))
                            .str());
     at = heads[step.stage() * numStepKinds + unsigned(step.kind())].copyTo(at);
-    if (!hasMicrobatch(step.kind()))
+    if (!hasUnit(step.kind()))
       return at;
-    if (step.microbatch() >= numbers.size())
-      return put(at, utostr(step.microbatch()));
-    return numbers[step.microbatch()].copyTo(at);
+    if (step.unit() >= numbers.size())
+      return put(at, utostr(step.unit()));
+    return numbers[step.unit()].copyTo(at);
   }
   /// The same with another character instead of the comma.
   char *put(char *at, char before, Step step) const {

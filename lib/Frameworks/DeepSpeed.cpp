@@ -42,7 +42,7 @@ namespace {
 /// The buffers of one rank.
 class Buffers {
 public:
-  explicit Buffers(unsigned numMicrobatches) : ofMicrobatch(numMicrobatches) {}
+  explicit Buffers(unsigned numUnits) : ofMicrobatch(numUnits) {}
 
   /// Gives a micro-batch the first free buffer.
   void take(unsigned microbatch) {
@@ -130,7 +130,7 @@ static StringLiteral instructionName(StepKind kind) {
 void InstructionWriter::writeInstructions(unsigned rank,
                                           raw_ostream &os) const {
   bool loads = rank == 0 || rank + 1 == schedule.numRanks;
-  Buffers buffers(schedule.numMicrobatches);
+  Buffers buffers(schedule.numUnits);
   bool isFirst = true; // of a step of DeepSpeed
   auto add = [&](StringRef name, unsigned buffer) {
     os << (isFirst ? "[[\"" : ",[\"") << name << "\"," << buffer << ']';
@@ -141,7 +141,7 @@ void InstructionWriter::writeInstructions(unsigned rank,
     // The engine sums tied gradients at the end.
     if (isTied(step.kind()))
       continue;
-    unsigned microbatch = step.microbatch();
+    unsigned microbatch = step.unit();
     if (begins(step, rank))
       buffers.take(microbatch);
     unsigned buffer = buffers[microbatch];
@@ -164,8 +164,7 @@ void InstructionWriter::writeOrder(unsigned rank, raw_ostream &os) const {
   os << '[';
   for (Step step : schedule.ranks[rank])
     if (isCompute(step.kind()))
-      os << comma << '"' << stepKindName(step.kind()) << step.microbatch()
-         << '"';
+      os << comma << '"' << stepKindName(step.kind()) << step.unit() << '"';
   os << ']';
 }
 

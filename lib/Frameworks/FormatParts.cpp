@@ -15,7 +15,7 @@ static void writeHead(json::OStream &json, const Schedule &schedule) {
   json.attribute("schedule", json::fixUTF8(schedule.name));
   json.attribute("ranks", schedule.numRanks);
   json.attribute("stages", schedule.numStages);
-  json.attribute("microbatches", schedule.numMicrobatches);
+  json.attribute("microbatches", schedule.numMicrobatches());
   json.attributeBegin("stage_to_rank");
   json.rawValue([&](raw_ostream &os) {
     ListSeparator comma(",");

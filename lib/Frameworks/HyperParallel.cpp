@@ -49,8 +49,8 @@ static void writeStep(raw_ostream &os, Step step) {
     return;
   }
   os << "[\"" << metaStepType(step.kind()) << "\",";
-  if (hasMicrobatch(step.kind()))
-    os << step.microbatch();
+  if (hasUnit(step.kind()))
+    os << step.unit();
   else
     os << "null";
   os << ',' << step.stage() << ']';

@@ -204,7 +204,7 @@ recogniseMegatron(const Schedule &schedule) {
   if (std::optional<StepRef> half = firstHalf(schedule))
     return MegatronMismatch{MegatronMismatch::Half, 0, *half};
   auto [afterGroup, group] = firstGroup(schedule);
-  MegatronSettings settings = {schedule.numRanks, schedule.numMicrobatches,
+  MegatronSettings settings = {schedule.numRanks, schedule.numUnits,
                                schedule.numStages / schedule.numRanks,
                                std::max(group, 1u)};
   std::optional<MegatronMismatch> mismatch = compare(schedule, settings);

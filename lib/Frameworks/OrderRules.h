@@ -25,7 +25,7 @@ public:
   /// Adds a step. Returns the step before it if its micro-batch is a later one.
   std::optional<Step> add(Step step) {
     std::optional<Step> before = std::exchange(last, step);
-    if (before && before->microbatch() > step.microbatch())
+    if (before && before->unit() > step.unit())
       return before;
     return std::nullopt;
   }
@@ -91,14 +91,14 @@ public:
   std::optional<Step> followed(Step step) {
     if (step.kind() != StepKind::B)
       return std::nullopt;
-    if (step.microbatch() + 1 == schedule.numMicrobatches) {
+    if (step.unit() + 1 == schedule.numUnits) {
       synchronised.set(step.stage());
       return std::nullopt;
     }
     if (!synchronised.test(step.stage()))
       return std::nullopt;
     synchronised.reset(step.stage());
-    return Step(StepKind::B, step.stage(), schedule.numMicrobatches - 1);
+    return Step(StepKind::B, step.stage(), schedule.numUnits - 1);
   }
 
 private:
@@ -176,8 +176,7 @@ public:
   static bool isBackwardOf(Step step, const std::optional<Step> &other) {
     return other &&
            (step.kind() == StepKind::B || step.kind() == StepKind::I) &&
-           step.stage() == other->stage() &&
-           step.microbatch() == other->microbatch();
+           step.stage() == other->stage() && step.unit() == other->unit();
   }
 
 private:

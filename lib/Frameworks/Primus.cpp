@@ -84,8 +84,8 @@ private:
   void writeOverlap(ArrayRef<Step> group);
   void writeLocal(Step step, unsigned rank);
   std::string printed(Step step) const {
-    return ("\"(" + nodeType(step.kind()) + "|" + Twine(step.microbatch()) +
-            "|" + Twine(chunks[step.stage()]) + ")\"")
+    return ("\"(" + nodeType(step.kind()) + "|" + Twine(step.unit()) + "|" +
+            Twine(chunks[step.stage()]) + ")\"")
         .str();
   }
 
@@ -101,7 +101,7 @@ private:
 } // namespace
 
 void NodeWriter::writeCompute(Step step, StringRef arguments) {
-  begin(step.kind(), step.microbatch(), step.stage()) << arguments << ']';
+  begin(step.kind(), step.unit(), step.stage()) << arguments << ']';
 }
 
 /// Writes an end of a transfer on `rank`; `other` is the other end.
@@ -134,12 +134,10 @@ void NodeWriter::writeLocal(Step step, unsigned rank) {
   for (const DataFlow::Port &output : flow.outputs(step)) {
     if (output.transfers)
       continue;
-    writeTransfer(sendKind(data), step.microbatch(), step.stage(), output,
-                  rank);
+    writeTransfer(sendKind(data), step.unit(), step.stage(), output, rank);
     DataFlow::Port producer = output;
     producer.stage = step.stage();
-    writeTransfer(recvKind(data), step.microbatch(), output.stage, producer,
-                  rank);
+    writeTransfer(recvKind(data), step.unit(), output.stage, producer, rank);
     ++timeStep;
   }
 }
@@ -156,7 +154,7 @@ void NodeWriter::writeRank(raw_ostream &out, unsigned rank) {
     StepKind kind = group.front().kind();
     if (isP2P(kind)) {
       for (Step step : group)
-        writeTransfer(step.kind(), step.microbatch(), step.stage(),
+        writeTransfer(step.kind(), step.unit(), step.stage(),
                       *flow.transfer(step), rank);
       ++timeStep;
     } else if (isCompute(kind)) {

@@ -197,7 +197,7 @@ bool ScheduleRules::checkChunkCounts(auto kind) {
       backwards[step.stage()] +=
           step.kind() == StepKind::B || step.kind() == StepKind::I;
     }
-  unsigned all = schedule.numMicrobatches;
+  unsigned all = schedule.numUnits;
   for (unsigned stage = 0; stage != schedule.numStages; ++stage)
     if (forwards[stage] != all || backwards[stage] != all)
       return refuse(kind, stage, countText(forwards[stage], "forward"),

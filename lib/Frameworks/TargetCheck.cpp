@@ -53,7 +53,7 @@ static bool isForwardAndOther(ArrayRef<Step> group) {
   return (isForwardBackward(group) ||
           isPair(group, StepKind::F, StepKind::I)) &&
          (group[0].stage() != group[1].stage() ||
-          group[0].microbatch() != group[1].microbatch());
+          group[0].unit() != group[1].unit());
 }
 
 static bool isPairOfBoth(ArrayRef<Step> group) {

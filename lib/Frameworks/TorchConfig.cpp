@@ -100,7 +100,7 @@ private:
                                                 : ">=2.15");
       json.attribute("class", "_PipelineScheduleRuntime");
       json.attribute("format", transfers ? "compute_comms" : "compute_only");
-      json.attribute("n_microbatches", schedule.numMicrobatches);
+      json.attribute("n_microbatches", schedule.numUnits);
       json.attributeObject("environment", [&] {
         if (needsEdge)
           json.attribute("TORCH_DISTRIBUTED_PIPELINE_PER_EDGE_P2P", "1");
@@ -172,14 +172,14 @@ private:
         {"parallelism.pipeline_parallel_schedule", name},
         {"parallelism.pipeline_parallel_schedule_csv", csv},
         {"parallelism.pipeline_parallel_microbatch_size", 1},
-        {"training.local_batch_size", schedule.numMicrobatches},
+        {"training.local_batch_size", schedule.numUnits},
         {"training.disable_cuda_graphs", true}};
     bool named = addModules(settings, partsKey, titanNames);
     std::vector<std::string> notes = {
         "training.local_batch_size is the number of micro-batches times "
         "parallelism.pipeline_parallel_microbatch_size; versions without "
         "these take parallelism.num_pp_microbatches = " +
-            utostr(schedule.numMicrobatches),
+            utostr(schedule.numUnits),
         "torchtitan 0.3 refuses pipeline parallelism with CUDA graphs, so "
         "training.disable_cuda_graphs is set; versions without this setting "
         "need nothing in its place"};
@@ -239,8 +239,8 @@ private:
         {"distributed.pipeline.pp_schedule", name},
         {"distributed.pipeline.pp_schedule_csv", csv},
         {"distributed.pipeline.pp_microbatch_size", 1},
-        {"distributed.pipeline.pp_batch_size", schedule.numMicrobatches},
-        {"step_scheduler.local_batch_size", schedule.numMicrobatches}};
+        {"distributed.pipeline.pp_batch_size", schedule.numUnits},
+        {"step_scheduler.local_batch_size", schedule.numUnits}};
     bool named = addModules(settings, partsKey, huggingFaceNames);
     std::vector<std::string> notes = {
         "recipes take step_scheduler.local_batch_size in place of "
@@ -257,7 +257,7 @@ private:
           return !letters.contains(decoder);
         }))
       notes.push_back("recipes refuse a stage without decoder layers");
-    if (schedule.numMicrobatches < schedule.numRanks)
+    if (schedule.numUnits < schedule.numRanks)
       notes.push_back("recipes refuse fewer micro-batches than ranks");
     writeFramework("nemo_automodel", name, settings, std::move(notes));
   }

@@ -21,7 +21,7 @@ static bool hasGradients(const Schedule &schedule) {
 }
 
 DataFlow::DataFlow(const Schedule &schedule, bool kept)
-    : stages(schedule.numStages), microbatches(schedule.numMicrobatches),
+    : stages(schedule.numStages), units(schedule.numUnits),
       split(schedule.directionSplit()),
       directions(schedule.placement.numDirections()),
       rows(directions * stages * numStepKinds),

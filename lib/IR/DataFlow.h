@@ -110,7 +110,7 @@ public:
     return step_facts::has(kindsWithData, kind);
   }
   const Row &row(Step step) const {
-    return rowAt(step.kind(), step.stage(), step.microbatch() >= split);
+    return rowAt(step.kind(), step.stage(), step.unit() >= split);
   }
   /// The row of the F of a stage, or of its B, which equals that of its I.
   const Row &row(DataKind data, unsigned stage, unsigned direction) const {
@@ -129,20 +129,20 @@ public:
   llvm::ArrayRef<Port> outputs(Step step) const { return outputs(row(step)); }
 
   /// The number of data. Data are numbered from 0.
-  size_t size() const { return numPlanes * microbatches; }
+  size_t size() const { return numPlanes * units; }
   /// The number of the datum of a port for a micro-batch. Data are numbered by
   /// consumer, so that the lookups of a rank are contiguous and in the order of
   /// its list.
-  size_t datum(const Port &port, unsigned microbatch) const {
-    return port.plane * microbatches + microbatch;
+  size_t datum(const Port &port, unsigned unit) const {
+    return port.plane * units + unit;
   }
   /// A number below `size` for the F of a stage, or for its B or I: the number
   /// of its first input if it has one, otherwise a number that no datum has.
-  size_t number(DataKind data, unsigned stage, unsigned microbatch) const {
-    return (firstPlane[unsigned(data)] + stage) * microbatches + microbatch;
+  size_t number(DataKind data, unsigned stage, unsigned unit) const {
+    return (firstPlane[unsigned(data)] + stage) * units + unit;
   }
   size_t number(Step step) const {
-    return number(dataKind(step.kind()), step.stage(), step.microbatch());
+    return number(dataKind(step.kind()), step.stage(), step.unit());
   }
 
   /// The port of a P2P step, or of the send that a wait for a send waits for:
@@ -157,22 +157,20 @@ public:
   /// The matching P2P step of `step`, which transfers the data of `port`.
   static Step otherEnd(Step step, const Port &port) {
     assert(isP2P(port.kind));
-    Step other(port.kind, port.stage, step.microbatch());
+    Step other(port.kind, port.stage, step.unit());
     other.setPort(port.port);
     return other;
   }
-  /// The step at the other end of `port`, for a step of `microbatch`.
-  static Step partner(const Port &port, unsigned microbatch) {
-    return Step(port.kind, port.stage, microbatch);
+  /// The step at the other end of `port`, for a step of `unit`.
+  static Step partner(const Port &port, unsigned unit) {
+    return Step(port.kind, port.stage, unit);
   }
 
   /// The rank on which the placement puts a step.
-  uint32_t home(unsigned stage, unsigned microbatch) const {
-    return homes[stage + (microbatch >= split ? stages : 0)];
+  uint32_t home(unsigned stage, unsigned unit) const {
+    return homes[stage + (unit >= split ? stages : 0)];
   }
-  uint32_t home(Step step) const {
-    return home(step.stage(), step.microbatch());
-  }
+  uint32_t home(Step step) const { return home(step.stage(), step.unit()); }
   uint32_t homeIn(unsigned direction, unsigned stage) const {
     return homes[stage + direction * stages];
   }
@@ -228,7 +226,7 @@ private:
   void copyRow(StepKind kind, StepKind like);
 
   size_t stages;
-  size_t microbatches;
+  size_t units;
   unsigned split;
   unsigned directions;
   size_t numPlanes = 0;

@@ -110,7 +110,7 @@ private:
       return Table(dataFlow.size());
   }
   const Datum &at(const DataFlow::Port &input, Step step) const {
-    return table[dataFlow.datum(input, step.microbatch())];
+    return table[dataFlow.datum(input, step.unit())];
   }
 
   // On its own, so that the data of its loop stay in registers.
@@ -135,7 +135,7 @@ private:
       for (const DataFlow::Port &input : inputs)
         if (LLVM_UNLIKELY(!Client::isThere(this->at(input, step))) &&
             !isKeptFor(*at, input, begin)) {
-          size_t number = dataFlow.datum(input, step.microbatch());
+          size_t number = dataFlow.datum(input, step.unit());
           ranks[rank] = {size_t(at - first), size_t(begin - first), number};
           if constexpr (unverified)
             if (dataFlow.home(step) != rank)
@@ -169,7 +169,7 @@ private:
              return earlier.kind() == StepKind::F &&
                     input.kind == StepKind::F &&
                     earlier.stage() == input.stage &&
-                    earlier.microbatch() == step.microbatch();
+                    earlier.unit() == step.unit();
            });
   }
 
@@ -177,7 +177,7 @@ private:
   /// for them runnable.
   void give(unsigned rank, size_t index, Step step, const DataFlow::Row &row) {
     for (const DataFlow::Port &output : dataFlow.outputs(row)) {
-      size_t number = dataFlow.datum(output, step.microbatch());
+      size_t number = dataFlow.datum(output, step.unit());
       table[number] = client.give(rank, index, output);
       // The data for the next micro-batches are adjacent.
       __builtin_prefetch(reinterpret_cast<const char *>(&table[number]) + 128,

@@ -70,7 +70,7 @@ CostUse Schedule::costUse() const {
   for (const StepList &list : ranks)
     for (Step step : list)
       if (isCompute(step.kind()))
-        kinds[step.stage() + (step.microbatch() >= split ? numStages : 0)] |=
+        kinds[step.stage() + (step.unit() >= split ? numStages : 0)] |=
             uint8_t(1u << unsigned(step.kind()));
   for (unsigned d = 0; d != placement.numDirections(); ++d)
     for (unsigned stage = 0; stage != numStages; ++stage)

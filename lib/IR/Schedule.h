@@ -64,7 +64,7 @@ struct ScheduleHeader : ModelSettings {
 /// A schedule: a header and `numRanks` ordered lists of steps. The verifier
 /// defines what is well-formed (Verify/Verifier.h), but all schedules have
 /// these properties: the sizes agree with the map and the number of lists,
-/// stages and micro-batches of steps are within the sizes, and no list ends in
+/// stages and units of steps are within the sizes, and no list ends in
 /// a joined step.
 struct Schedule : ScheduleHeader {
   Schedule() = default;
@@ -78,19 +78,18 @@ struct Schedule : ScheduleHeader {
   /// members of an overlap or a batch have equal entries.
   std::vector<std::vector<std::optional<Rational>>> times;
 
-  /// The first micro-batch of direction 1; larger than all micro-batches if
-  /// there is only one direction. A bidirectional schedule runs the first half
-  /// of its micro-batches in direction 0 and the rest in direction 1.
+  /// The first unit of direction 1; larger than all units if there is only one
+  /// direction. A bidirectional schedule runs the first half of its
+  /// micro-batches in direction 0 and the rest in direction 1.
   unsigned directionSplit() const {
-    return placement.bidirectional() ? numMicrobatches / 2 : maxMicrobatches;
+    return placement.bidirectional() ? numMicrobatches() / 2 * numSlices
+                                     : maxUnits;
   }
-  /// The direction in which a micro-batch flows.
-  unsigned directionOf(unsigned microbatch) const {
-    return microbatch >= directionSplit();
-  }
-  /// The rank that runs `stage` for `microbatch`.
-  unsigned rankOf(unsigned stage, unsigned microbatch) const {
-    return placement.rankOf(stage, directionOf(microbatch));
+  /// The direction in which a unit flows.
+  unsigned directionOf(unsigned unit) const { return unit >= directionSplit(); }
+  /// The rank that runs `stage` for `unit`.
+  unsigned rankOf(unsigned stage, unsigned unit) const {
+    return placement.rankOf(stage, directionOf(unit));
   }
   /// True if `rank` holds a stage of a group of tied stages.
   bool holdsTied(unsigned rank, unsigned group) const;

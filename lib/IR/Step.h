@@ -15,7 +15,7 @@ namespace pipec {
 /// diagnostic if input can exceed it.
 inline constexpr unsigned maxPhases = 1u << 8;
 inline constexpr unsigned maxPorts = 1u << 11;
-static_assert(maxStages == 1u << 16 && maxMicrobatches == 1u << 24,
+static_assert(maxStages == 1u << 16 && maxUnits == 1u << 24,
               "the fields of a step have these bits");
 
 /// One step, in 12 bytes. Each rank has one flat list of steps. A `joined` step
@@ -24,20 +24,20 @@ static_assert(maxStages == 1u << 16 && maxMicrobatches == 1u << 24,
 class Step {
 public:
   Step() = default;
-  Step(StepKind kind, unsigned stage, unsigned microbatch, unsigned phase = 0,
+  Step(StepKind kind, unsigned stage, unsigned unit, unsigned phase = 0,
        SourceLoc source = {}, bool joined = false)
       : what(unsigned(kind) | (joined ? joinedBit : 0) | stage << stageShift),
-        which(microbatch | phase << phaseShift), where(source) {
-    assert(stage < maxStages && microbatch < maxMicrobatches &&
-           phase < maxPhases);
+        which(unit | phase << phaseShift), where(source) {
+    assert(stage < maxStages && unit < maxUnits && phase < maxPhases);
   }
 
   StepKind kind() const { return StepKind(what & kindMask); }
   /// The position in the model, from 0; 0 for a bubble. For a REDUCE_TIED, the
   /// number of its group, which is less than the number of stages too.
   unsigned stage() const { return what >> stageShift; }
-  /// Counts from 0; 0 for steps without a micro-batch.
-  unsigned microbatch() const { return which & (maxMicrobatches - 1); }
+  /// The number of the micro-batch, or of the slice of one
+  /// (`ModelSettings::numUnits`), from 0; 0 for steps without one.
+  unsigned unit() const { return which & (maxUnits - 1); }
   /// Index into `Schedule::phases`.
   unsigned phase() const { return which >> phaseShift; }
   /// For a P2P step or a wait for a send: the index of the input (receive) or
@@ -58,14 +58,14 @@ public:
     what = (what & ~((maxPorts - 1) << portShift)) | port << portShift;
   }
   void setPhase(unsigned phase) {
-    which = (which & (maxMicrobatches - 1)) | phase << phaseShift;
+    which = (which & (maxUnits - 1)) | phase << phaseShift;
   }
   void setSource(SourceLoc source) { where = source; }
 
-  /// True if kind, stage, port, micro-batch and `joined` are equal; phase and
+  /// True if kind, stage, port, unit and `joined` are equal; phase and
   /// source are ignored.
   bool sameAction(const Step &other) const {
-    return what == other.what && microbatch() == other.microbatch();
+    return what == other.what && unit() == other.unit();
   }
 
 private:

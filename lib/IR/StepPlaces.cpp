@@ -14,7 +14,7 @@ namespace pipec {
 std::string sizesText(const Schedule &schedule) {
   return countText(schedule.numRanks, "rank") + ", " +
          countText(schedule.numStages, "stage") + ", " +
-         countText(schedule.numMicrobatches, "micro-batch", "es");
+         countText(schedule.numMicrobatches(), "micro-batch", "es");
 }
 
 static void printWithoutPeer(raw_ostream &os, Step step) {
@@ -23,8 +23,8 @@ static void printWithoutPeer(raw_ostream &os, Step step) {
     os << " s" << step.stage();
   else if (isTied(step.kind()))
     os << " t" << step.stage();
-  if (hasMicrobatch(step.kind()))
-    os << " m" << step.microbatch();
+  if (hasUnit(step.kind()))
+    os << " m" << step.unit();
 }
 
 /// True for steps whose text may name the other end of a transfer.

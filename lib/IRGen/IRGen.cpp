@@ -138,11 +138,11 @@ LogicalResult Lowering::bindParams() {
       const Variable *builtin;
       unsigned limit;
       unsigned &size;
-    } const roles[] = {{nullptr, 0, chunks},
-                       {program.builtins.ranks, maxRanks, schedule.numRanks},
-                       {program.builtins.microbatches, maxMicrobatches,
-                        schedule.numMicrobatches},
-                       {program.builtins.chunks, maxStages, chunks}};
+    } const roles[] = {
+        {nullptr, 0, chunks},
+        {program.builtins.ranks, maxRanks, schedule.numRanks},
+        {program.builtins.microbatches, maxUnits, schedule.numUnits},
+        {program.builtins.chunks, maxStages, chunks}};
     const auto &role = roles[unsigned(param.role)];
     if (!role.builtin)
       continue;

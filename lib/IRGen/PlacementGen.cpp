@@ -68,9 +68,9 @@ LogicalResult Lowering::makeNamed(const PlacementStmt *placement) {
   unsigned directions = named.name == "bidirectional" ? 2 : 1;
   if (ranks % directions != 0)
     return diags.report(range, diag::OddBidirectional, ranks, "ranks");
-  if (schedule.numMicrobatches % directions != 0)
-    return diags.report(range, diag::OddBidirectional, schedule.numMicrobatches,
-                        "micro-batches");
+  if (schedule.numMicrobatches() % directions != 0)
+    return diags.report(range, diag::OddBidirectional,
+                        schedule.numMicrobatches(), "micro-batches");
   int64_t chunks = named.chunks;
   if (placement->argument) {
     std::optional<int64_t> argument = evaluate(placement->argument);

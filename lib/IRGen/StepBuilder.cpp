@@ -16,7 +16,7 @@ void StepBuilder::start(const Schedule &schedule,
                         std::vector<uint32_t> stages) {
   chunkStages = std::move(stages);
   bidirectional = schedule.placement.bidirectional();
-  microbatches = schedule.numMicrobatches;
+  microbatches = schedule.numUnits;
   directionSplit = schedule.directionSplit();
   phase = 0;
   for (auto *counts :

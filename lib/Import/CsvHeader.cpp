@@ -20,16 +20,15 @@ namespace pipec {
 LogicalResult CsvHeader::infer(Schedule &schedule, StringRef text,
                                const ListOptions &options,
                                DiagEngine &diags) const {
-  if (numMicrobatches == 0)
+  if (numUnits == 0)
     return diags.report(schedule.source, diag::CsvNoMicrobatches);
   schedule.numRanks = schedule.ranks.size();
   schedule.numStages = stages.size();
-  schedule.numMicrobatches = numMicrobatches;
+  schedule.numUnits = numUnits;
   schedule.forwardOnly = isForwardOnly();
   LogicalResult result = success();
   if (!options.present.empty()) {
-    schedule.numMicrobatches =
-        std::max(numMicrobatches, options.microbatches.value_or(0));
+    schedule.numUnits = std::max(numUnits, options.microbatches.value_or(0));
     result = checkOneRank(diags);
     if (succeeded(result))
       result = completeMap(schedule, options.stages, diags);
@@ -38,12 +37,10 @@ LogicalResult CsvHeader::infer(Schedule &schedule, StringRef text,
       result =
           diags.report(stages.back().place, diag::CsvOtherStages,
                        countText(schedule.numStages, "stage"), *options.stages);
-    if (options.microbatches &&
-        *options.microbatches != schedule.numMicrobatches)
-      result =
-          diags.report(highestMicrobatch, diag::CsvOtherMicrobatches,
-                       countText(schedule.numMicrobatches, "micro-batch", "es"),
-                       *options.microbatches);
+    if (options.microbatches && *options.microbatches != schedule.numUnits)
+      result = diags.report(highestMicrobatch, diag::CsvOtherMicrobatches,
+                            countText(schedule.numUnits, "micro-batch", "es"),
+                            *options.microbatches);
     if (succeeded(result))
       result = inferMap(schedule, text, diags);
   }
@@ -85,15 +82,14 @@ static LogicalResult checkDirections(const Schedule &schedule, StringRef text,
   for (auto [rank, steps] : enumerate(schedule.ranks)) {
     unsigned column = 1;
     for (Step step : steps) {
-      if (hasMicrobatch(step.kind())) {
-        unsigned belongs = schedule.rankOf(step.stage(), step.microbatch());
+      if (hasUnit(step.kind())) {
+        unsigned belongs = schedule.rankOf(step.stage(), step.unit());
         if (belongs != rank)
           result = diags.report(
               cellAt(text,
                      diags.sourceFiles().expand(step.source()).getPointer()),
               diag::CsvWrongDirection, rank + 1, column,
-              stepText(schedule, step), rank, schedule.numMicrobatches,
-              belongs);
+              stepText(schedule, step), rank, schedule.numUnits, belongs);
         if (diags.atErrorLimit())
           return failure();
       }

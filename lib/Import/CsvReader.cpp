@@ -256,10 +256,10 @@ bool CsvReader::readStep(StringRef cell, StringRef &rest, Step &step) {
       (peer &&
        (arrow == '<' ? !isRecv(*kind) : !isSend(*kind) && !isSendWait(*kind))))
     return unknownStep(cell);
-  if (hasMicrobatch(*kind)) {
+  if (hasUnit(*kind)) {
     if (rest.empty() || !isDigit(rest.front()))
       return refuse(cell, diag::CsvNoMicrobatch, shown(cell));
-    if (!readNumber(cell, rest, maxMicrobatches, "micro-batch", microbatch))
+    if (!readNumber(cell, rest, maxUnits, "micro-batch", microbatch))
       return false;
   }
   step = Step(*kind, stage, microbatch, 0, locOf(begin));

@@ -131,8 +131,8 @@ bool HyperParallelReader::readField(StringRef key, MetaFields &fields) {
   if (key == "type")
     return readType(fields.type);
   if (key == "micro_index")
-    return takeNone() || reader.number(maxMicrobatches, "micro-batch",
-                                       fields.microbatch.emplace());
+    return takeNone() ||
+           reader.number(maxUnits, "micro-batch", fields.microbatch.emplace());
   if (key == "stage_index")
     return takeNone() ||
            reader.number(maxStages, "stage", fields.stage.emplace());
@@ -197,12 +197,12 @@ bool HyperParallelReader::make(const char *begin, const MetaFields &fields,
     steps[steps.size() - 2].setJoined(true);
     return true;
   }
-  if (hasMicrobatch(kind) && !fields.microbatch)
+  if (hasUnit(kind) && !fields.microbatch)
     return lacks("micro-batch");
   if (!fields.stage)
     return lacks("stage");
   steps.push_back(Step(kind, *fields.stage,
-                       hasMicrobatch(kind) ? *fields.microbatch : 0, 0,
+                       hasUnit(kind) ? *fields.microbatch : 0, 0,
                        reader.locOf(begin)));
   return true;
 }

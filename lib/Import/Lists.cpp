@@ -163,13 +163,11 @@ LogicalResult OrderLists::inferSizes() {
   };
   // Lists of some ranks may lack the last stages of a micro-batch.
   if (!options.present.empty())
-    found.numMicrobatches =
-        std::max(found.numMicrobatches, options.microbatches.value_or(0));
+    found.numUnits = std::max(found.numUnits, options.microbatches.value_or(0));
   if (!allSizes[Stages].declared && !declaredMap.empty())
     allSizes[Stages].declared = declaredMap.size();
   return success(
-      succeeded(check(Microbatches, found.numMicrobatches,
-                      schedule.numMicrobatches)) &&
+      succeeded(check(Microbatches, found.numUnits, schedule.numUnits)) &&
       succeeded(check(Stages, found.stages.size(), schedule.numStages)));
 }
 
@@ -248,7 +246,7 @@ std::optional<bool> OrderLists::readShared(LiteralReader &reader,
 
 FailureOr<Schedule> OrderLists::finish(SourceLoc source) {
   schedule.source = source;
-  if (found.numMicrobatches == 0)
+  if (found.numUnits == 0)
     return diags.report(source, diag::OrderNoSteps);
   schedule.forwardOnly = found.isForwardOnly();
   if (failed(placeLists()) || failed(inferSizes()) || failed(inferMap()))

@@ -38,7 +38,7 @@ struct StageUse {
 struct ListSizes {
   std::vector<StageUse> stages;
   SourceLoc highestMicrobatch;
-  unsigned numMicrobatches = 0;
+  unsigned numUnits = 0;
   uint32_t kinds = 0; // a bit per kind that occurs
 
   /// Records a step of a rank. All steps of a rank must come together.
@@ -48,8 +48,8 @@ struct ListSizes {
     StageUse &use = stages[step.stage()];
     if (use.rank != rank)
       noteRank(use, step, rank);
-    if (hasMicrobatch(step.kind()) && step.microbatch() >= numMicrobatches) {
-      numMicrobatches = step.microbatch() + 1;
+    if (hasUnit(step.kind()) && step.unit() >= numUnits) {
+      numUnits = step.unit() + 1;
       highestMicrobatch = step.source();
     }
     kinds |= 1u << unsigned(step.kind());
@@ -125,9 +125,8 @@ private:
   DiagEngine &diags;
   Schedule schedule;
   std::vector<List> lists;
-  std::array<Size, 3> allSizes{{{"ranks", maxRanks},
-                                {"stages", maxStages},
-                                {"microbatches", maxMicrobatches}}};
+  std::array<Size, 3> allSizes{
+      {{"ranks", maxRanks}, {"stages", maxStages}, {"microbatches", maxUnits}}};
   std::vector<uint32_t> declaredMap;
   SourceLoc mapPlace;
   std::vector<SourceLoc> mapPlaces;

@@ -111,9 +111,9 @@ bool TeOrderReader::addList(unsigned rank, ArrayRef<unsigned> stages) {
     StepKind kind = entry.kind;
     unsigned slot = kind == StepKind::F ? 0 : kind == StepKind::B ? 1 : 2;
     unsigned microbatch = next[entry.chunk - 1][slot]++;
-    if (microbatch >= maxMicrobatches)
+    if (microbatch >= maxUnits)
       return reader.error(entry.place, diag::OrderNumberTooLarge, "micro-batch",
-                          std::to_string(microbatch), maxMicrobatches - 1);
+                          std::to_string(microbatch), maxUnits - 1);
     if (kind == StepKind::B && isSplit)
       kind = StepKind::I;
     lists.add(*list,

@@ -256,7 +256,7 @@ static void checkRules(const Schedule &schedule, const Contents &contents,
   if (options.noReduceGrad && options.present.all() && !contents.reduceGrad &&
       !schedule.forwardOnly)
     (void)diags.reportAs(*options.noReduceGrad, beginning(schedule),
-                         diag::NoReduceGrad, schedule.numMicrobatches);
+                         diag::NoReduceGrad, schedule.numUnits);
   if (options.noReduceTied && options.present.all() && !schedule.forwardOnly) {
     TiedMeetings meetings(schedule);
     for (const auto &[group, stages] : enumerate(schedule.ties))

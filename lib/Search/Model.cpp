@@ -94,7 +94,7 @@ private:
 LogicalResult Maker::readSizes() {
   problem.ranks = header.numRanks;
   problem.chunks = header.numStages / header.numRanks;
-  problem.microbatches = header.numMicrobatches;
+  problem.microbatches = header.numUnits;
   ArrayRef<uint32_t> map = header.placement.map(0);
   problem.map.assign(map.begin(), map.end());
   problem.stages.resize(header.numStages);
@@ -107,7 +107,7 @@ LogicalResult Maker::readSizes() {
   };
   if (failed(check(problem.chunks, Problem::maxLetters / 3, "chunks per rank")))
     return failure();
-  return check(uint64_t(header.numStages) * header.numMicrobatches *
+  return check(uint64_t(header.numStages) * header.numUnits *
                    problem.numKinds(),
                Problem::maxSteps, "steps");
 }
@@ -118,7 +118,7 @@ LogicalResult Maker::readTimes() {
   steps.ranks.resize(header.numRanks);
   for (unsigned stage = 0; stage != header.numStages; ++stage)
     for (unsigned kind = 0; kind != problem.numKinds(); ++kind)
-      for (unsigned j = 0; j != header.numMicrobatches; ++j)
+      for (unsigned j = 0; j != header.numUnits; ++j)
         steps.ranks[problem.map[stage]].push_back(Step(kindOf(kind), stage, j));
   FailureOr<TickCosts> costs = TickCosts::make(steps, diags);
   if (failed(costs))
@@ -129,14 +129,14 @@ LogicalResult Maker::readTimes() {
   __int128 sum = 0;
   auto add = [&](Ticks ticks) {
     common = std::gcd(common, ticks);
-    sum += __int128(ticks) * header.numMicrobatches;
+    sum += __int128(ticks) * header.numUnits;
     return ticks;
   };
   for (unsigned stage = 0; stage != header.numStages; ++stage) {
     StageFigures &own = problem.stages[stage];
     for (unsigned kind = 0; kind != problem.numKinds(); ++kind) {
       Ticks least = 0;
-      for (unsigned j = 0; j != header.numMicrobatches; ++j) {
+      for (unsigned j = 0; j != header.numUnits; ++j) {
         Step step(kindOf(kind), stage, j);
         Ticks ticks = costs->duration(step, 0, 1);
         least = j ? std::min(least, ticks) : ticks;
@@ -272,7 +272,7 @@ LogicalResult Maker::readMemory() {
     for (Ticks &during : own.during)
       most = std::max(most, during /= common);
   }
-  if (most > Problem::maxTicks / header.numMicrobatches)
+  if (most > Problem::maxTicks / header.numUnits)
     return diags.report(header.source, diag::SearchTimes);
   model.sizesPerUnit = memory->perUnit();
   model.sizeFactor = common;
@@ -281,7 +281,7 @@ LogicalResult Maker::readMemory() {
   for (unsigned stage = 0; stage != header.numStages; ++stage) {
     const StageFigures &own = problem.stages[stage];
     unsigned rank = problem.map[stage];
-    alone[rank] += own.mostHeld() * header.numMicrobatches;
+    alone[rank] += own.mostHeld() * header.numUnits;
     for (Ticks more : own.during)
       during[rank] = std::max(during[rank], more);
   }
@@ -339,7 +339,7 @@ bool hasShape(const Model &model, const Schedule &schedule) {
   return schedule.placement == model.header.placement &&
          !schedule.forwardOnly &&
          (schedule.graph.isChain() || schedule.graph == model.header.graph) &&
-         schedule.numMicrobatches == model.problem.microbatches;
+         schedule.numUnits == model.problem.microbatches;
 }
 
 std::optional<Words> wordsOf(const Model &model, const Schedule &schedule) {

@@ -28,7 +28,7 @@ public:
   Times(const Model &model, bool mixed)
       : model(model), costs(model.header.costs), mixed(mixed) {
     std::optional<Rational> least;
-    for (unsigned j = 0; j != model.header.numMicrobatches; ++j) {
+    for (unsigned j = 0; j != model.header.numUnits; ++j) {
       Rational own = costs.get(Figure::Factor, {FigureScope::Microbatch, j})
                          .value_or(Rational(1));
       least = least ? std::min(*least, own) : own;

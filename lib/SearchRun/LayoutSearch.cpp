@@ -150,7 +150,7 @@ FailureOr<search::Model> Layouts::probe() const {
   header.name = "layers";
   header.numRanks = request.ranks;
   header.numStages = request.ranks * numLayerKinds;
-  header.numMicrobatches = request.microbatches;
+  header.numUnits = request.microbatches;
   header.placement = Placement(
       {search::placementMap(request.isV, request.ranks, numLayerKinds)});
   StageLayers stages;

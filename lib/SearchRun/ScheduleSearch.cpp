@@ -30,7 +30,7 @@ FailureOr<SearchProblem> ScheduleSearch::prepare(const SearchRequest &request) {
   header.name = "found";
   header.numRanks = request.ranks;
   header.numStages = request.ranks * request.chunks;
-  header.numMicrobatches = request.microbatches;
+  header.numUnits = request.microbatches;
   header.placement = Placement(
       {search::placementMap(request.isV, request.ranks, request.chunks)});
   GraphBuilder graph(header.numStages, diags);

@@ -211,9 +211,9 @@ LogicalResult SearchStarts::add(StringRef input) {
                         why.str());
   };
   if (schedule->numRanks != problem.ranks ||
-      schedule->numMicrobatches != problem.microbatches)
+      schedule->numUnits != problem.microbatches)
     return refuse("it has " + countText(schedule->numRanks, "rank") + " and " +
-                  countText(schedule->numMicrobatches, "micro-batch", "es"));
+                  countText(schedule->numUnits, "micro-batch", "es"));
   if (schedule->placement != model.header.placement)
     return refuse("it places its stages on other ranks");
   if (!schedule->graph.isChain() && schedule->graph != model.header.graph)

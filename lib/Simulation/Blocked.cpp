@@ -44,7 +44,7 @@ InFlightDiagnostic reportBlocked(
     const DataFlow::Port *input = missing(*blocked);
     if (!input)
       input = flow.inputs(*blocked).begin();
-    Step producer = DataFlow::partner(*input, blocked->microbatch());
+    Step producer = DataFlow::partner(*input, blocked->unit());
     diagnostic.note(blocked->source(), diag::NoteBlockedRank, rank, heads[rank],
                     stepText(schedule, *blocked), stepText(schedule, producer),
                     input->rank);

@@ -150,7 +150,7 @@ void MemoryModel::walk(unsigned rank, Visitor visit) const {
       return 0;
     StepKind taker = step.kind() == StepKind::F ? StepKind::F : StepKind::B;
     return count_if(
-        flow.inputs(Step(taker, step.stage(), step.microbatch())),
+        flow.inputs(Step(taker, step.stage(), step.unit())),
         [&](const DataFlow::Port &input) { return input.rank != rank; });
   };
 

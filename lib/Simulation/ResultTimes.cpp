@@ -44,7 +44,7 @@ void ResultTimes::findDepartures() {
       for (size_t i = begin; i != end; ++i)
         for (const DataFlow::Port &output : flow.outputs(list[i]))
           if (output.transfers)
-            departures[flow.datum(output, list[i].microbatch())] =
+            departures[flow.datum(output, list[i].unit())] =
                 edges.take(rank, output.rank, made);
     }
   }
@@ -55,7 +55,7 @@ int64_t ResultTimes::departure(const DataFlow::Port &input, Step step) const {
     StepRef at = run.numbers().at(maker(input, step));
     return run.end(at.rank, at.index);
   }
-  return departures[flow.datum(input, step.microbatch())];
+  return departures[flow.datum(input, step.unit())];
 }
 
 uint32_t ResultTimes::firstOfBusyEdge(const DataFlow::Port &input,
@@ -73,7 +73,7 @@ uint32_t ResultTimes::firstOfBusyEdge(const DataFlow::Port &input,
     if (output == outputs.end())
       continue;
     first = i;
-    size_t number = flow.datum(*output, list[i].microbatch());
+    size_t number = flow.datum(*output, list[i].unit());
     if (departures.empty() || departures[number] == run.end(at.rank, i))
       break;
   }

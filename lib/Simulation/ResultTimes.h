@@ -33,7 +33,7 @@ public:
   }
   /// The step that produces an input of `step`; `none` if there is none.
   uint32_t maker(const DataFlow::Port &input, Step step) const {
-    return maker(dataKind(input.kind), input.stage, step.microbatch());
+    return maker(dataKind(input.kind), input.stage, step.unit());
   }
 
   /// When an input of `step` is put on its edge, in ticks. Under free arrival,

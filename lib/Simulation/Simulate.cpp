@@ -93,10 +93,10 @@ template <bool resources> struct TickClock {
 
 LogicalResult checkResults(const Schedule &schedule, DiagEngine &diags) {
   size_t steps = schedule.numSteps();
-  if (size_t(schedule.numStages) * schedule.numMicrobatches <= steps)
+  if (size_t(schedule.numStages) * schedule.numUnits <= steps)
     return success();
   return diags.report(schedule.source, diag::TooFewSteps, steps,
-                      schedule.numStages, schedule.numMicrobatches);
+                      schedule.numStages, schedule.numUnits);
 }
 
 /// Changes the starts of the REDUCE_TIED of a run from the times at which ranks

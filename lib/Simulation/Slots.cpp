@@ -112,7 +112,7 @@ public:
       each(rank, [&](size_t i, uint32_t slot) {
         Step step = schedule.ranks[rank][i];
         for (const DataFlow::Port &output : flow.outputs(step))
-          arrives[flow.datum(output, step.microbatch())] = slot + 1;
+          arrives[flow.datum(output, step.unit())] = slot + 1;
         return true;
       });
   }
@@ -163,7 +163,7 @@ private:
   const DataFlow::Port *early(Step step, uint32_t slot) const {
     ArrayRef<DataFlow::Port> inputs = flow.inputs(step);
     const DataFlow::Port *input = find_if(inputs, [&](const auto &port) {
-      return slot < arrives[flow.datum(port, step.microbatch())];
+      return slot < arrives[flow.datum(port, step.unit())];
     });
     return input == inputs.end() ? nullptr : input;
   }
@@ -188,8 +188,7 @@ void SlotWalk::report(unsigned rank, Severity severity, StepPlaces &places,
   unsigned maker = input->rank;
   each(maker, [&](size_t i, uint32_t makerSlot) {
     Step made = schedule.ranks[maker][i];
-    if (made.stage() != input->stage ||
-        made.microbatch() != step.microbatch() ||
+    if (made.stage() != input->stage || made.unit() != step.unit() ||
         dataKind(made.kind()) != dataKind(input->kind))
       return true;
     diags

@@ -63,8 +63,8 @@ public:
     fillRows();
     costs.tied = ticks(settings.general(Figure::ReduceTied));
     for (const auto &[place, row] : settings.in(FigureScope::Microbatch)) {
-      costs.microbatches.resize(schedule.numMicrobatches, microbatchParts);
-      if (place.number < schedule.numMicrobatches)
+      costs.microbatches.resize(schedule.numUnits, microbatchParts);
+      if (place.number < schedule.numUnits)
         costs.microbatches[place.number] =
             whole(row.get(Figure::Factor), microbatchParts);
     }
@@ -189,7 +189,7 @@ private:
   Row makeRow(unsigned stage, std::optional<unsigned> rank) {
     Row row;
     std::optional<Rational> factor =
-        rank ? settings.factorOf(*rank, maxMicrobatches) : Rational(1);
+        rank ? settings.factorOf(*rank, maxUnits) : Rational(1);
     row.rankFactor = whole(factor, rankParts);
     for (unsigned kind = 0; kind != 4; ++kind) {
       auto cost = settings.of(StepKind(kind), stage, rank);

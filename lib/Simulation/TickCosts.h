@@ -101,16 +101,14 @@ private:
 
   TickCosts() = default;
   size_t rowOf(Step step) const {
-    return step.stage() +
-           (step.microbatch() >= directionSplit ? rows.size() / 2 : 0);
+    return step.stage() + (step.unit() >= directionSplit ? rows.size() / 2 : 0);
   }
   int64_t microbatchFactor(Step step) const {
-    return microbatches.empty() ? 1 : microbatches[step.microbatch()];
+    return microbatches.empty() ? 1 : microbatches[step.unit()];
   }
   int64_t computeTicks(Step step) const {
     int64_t ticks = rows[rowOf(step)].compute[unsigned(step.kind())];
-    return microbatches.empty() ? ticks
-                                : ticks * microbatches[step.microbatch()];
+    return microbatches.empty() ? ticks : ticks * microbatches[step.unit()];
   }
   int64_t overlapDuration(llvm::ArrayRef<Step> members) const;
   EdgeTicks ownEdge(unsigned from, unsigned to) const;

@@ -40,8 +40,7 @@ bool StepsParser::parseOpening() {
     return false;
   if (!parseSize("ranks", maxRanks, schedule.numRanks) ||
       !parseSize("stages", maxStages, schedule.numStages) ||
-      !parseSize("microbatches", maxMicrobatches, schedule.numMicrobatches) ||
-      !endLine())
+      !parseSize("microbatches", maxUnits, schedule.numUnits) || !endLine())
     skipLine();
   return true;
 }

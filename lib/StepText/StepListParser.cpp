@@ -131,7 +131,7 @@ static std::optional<StepKind> kindOf(StringRef word) {
 
 static std::string textOf(Step step) {
   return (stepKindName(step.kind()) + " s" + Twine(step.stage()) + " m" +
-          Twine(step.microbatch()))
+          Twine(step.unit()))
       .str();
 }
 
@@ -147,7 +147,7 @@ bool StepsParser::parseStep(StringRef word, bool joined) {
   // The number of a group has the place of a stage.
   if (isTied(*kind) && !parseTiedGroup(stage))
     return false;
-  if (hasMicrobatch(*kind) && !parseMicrobatch(microbatch))
+  if (hasUnit(*kind) && !parseMicrobatch(microbatch))
     return false;
   Step step(*kind, stage, microbatch, phase == maxPhases ? 0 : phase,
             sourceOf(word.begin()), joined);
@@ -193,7 +193,7 @@ bool StepsParser::parseTiedGroup(unsigned &group) {
 
 bool StepsParser::parseMicrobatch(unsigned &microbatch) {
   return skipLetter('m', "a micro-batch such as `m0`") &&
-         numberBelow(schedule.numMicrobatches, maxMicrobatches, "micro-batch",
+         numberBelow(schedule.numUnits, maxUnits, "micro-batch",
                      "micro-batches", microbatch);
 }
 

@@ -50,7 +50,7 @@ FailureOr<Schedule> StepsParser::parse() {
     mapsKnown = false;
   }
   mapsKnown &= schedule.numRanks && schedule.numStages;
-  mapsKnown &= schedule.numMicrobatches != 0;
+  mapsKnown &= schedule.numUnits != 0;
   if (graph && mapsKnown) {
     if (FailureOr<StageGraph> made = graph->finish(); succeeded(made))
       schedule.graph = std::move(*made);
@@ -272,8 +272,7 @@ bool StepsParser::quickStep() {
   unsigned microbatch = 0;
   if (q[1] != ' ' || q[2] != 's' || !quickNumber(q += 3, stage) ||
       stage >= schedule.numStages || q[0] != ' ' || q[1] != 'm' ||
-      !quickNumber(q += 2, microbatch) ||
-      microbatch >= schedule.numMicrobatches)
+      !quickNumber(q += 2, microbatch) || microbatch >= schedule.numUnits)
     return false;
   Step step(kind, stage, microbatch, phase == maxPhases ? 0 : phase,
             sourceOf(begin));

@@ -27,7 +27,7 @@ public:
   void print() {
     put("pipec-steps 1\nschedule @", Name{schedule.name}, " { ranks ",
         schedule.numRanks, " stages ", schedule.numStages, " microbatches ",
-        schedule.numMicrobatches, "\n");
+        schedule.numMicrobatches(), "\n");
     printHeader();
     for (unsigned rank = 0; rank != schedule.ranks.size(); ++rank)
       printRank(rank);
@@ -220,9 +220,9 @@ private:
       add(" t");
       addNumber(step.stage());
     }
-    if (hasMicrobatch(step.kind())) {
+    if (hasUnit(step.kind())) {
       add(" m");
-      addNumber(step.microbatch());
+      addNumber(step.unit());
     }
     if (!isP2P(step.kind()) && (flow.isChain() || !isSendWait(step.kind()))) {
       out.commit(q);

@@ -156,11 +156,11 @@ constexpr bool isTied(StepKind kind) { return kind == StepKind::ReduceTied; }
 constexpr bool isCollective(StepKind kind) {
   return isFsdp(kind) || isTied(kind);
 }
-constexpr bool hasMicrobatch(StepKind kind) {
+constexpr bool hasUnit(StepKind kind) {
   return isCompute(kind) || isP2P(kind) || isSendWait(kind);
 }
 constexpr bool hasStage(StepKind kind) {
-  return hasMicrobatch(kind) || isFsdp(kind) || isWait(kind);
+  return hasUnit(kind) || isFsdp(kind) || isWait(kind);
 }
 
 /// The kind of data that a step produces, consumes, transfers, or whose
@@ -214,7 +214,7 @@ constexpr StepKind waitOfSend(StepKind send) {
 
 /// The limits of the sizes of a schedule, given by the packed step (IR/Step.h).
 inline constexpr unsigned maxStages = 1u << 16;
-inline constexpr unsigned maxMicrobatches = 1u << 24;
+inline constexpr unsigned maxUnits = 1u << 24;
 /// Steps do not store ranks; a map of `maxStages` entries cannot name more.
 inline constexpr unsigned maxRanks = 1u << 16;
 

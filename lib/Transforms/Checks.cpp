@@ -101,12 +101,12 @@ void removeSteps(Schedule &schedule, bool (*is)(StepKind)) {
 
 LogicalResult checkEnoughSteps(const Schedule &schedule, StringRef pass,
                                DiagEngine &diags) {
-  uint64_t forwards = uint64_t(schedule.numStages) * schedule.numMicrobatches;
+  uint64_t forwards = uint64_t(schedule.numStages) * schedule.numUnits;
   size_t steps = schedule.numSteps();
   if (steps >= forwards)
     return success();
   return diags.report(schedule.source, diag::PassMeetsTooFewSteps, pass, steps,
-                      schedule.numStages, schedule.numMicrobatches);
+                      schedule.numStages, schedule.numUnits);
 }
 
 } // namespace pipec

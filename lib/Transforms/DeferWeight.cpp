@@ -140,7 +140,7 @@ public:
       : schedule(schedule), costs(costs), memory(memory), diags(diags),
         flow(schedule), edgesBefore(costs), edgesAfter(costs),
         states(schedule.numRanks),
-        weights(size_t(schedule.numStages) * schedule.numMicrobatches) {
+        weights(size_t(schedule.numStages) * schedule.numUnits) {
     for (unsigned rank = 0; rank != schedule.numRanks; ++rank) {
       states[rank].list.reserve(schedule.ranks[rank].size());
       findWeights(rank);
@@ -205,7 +205,7 @@ private:
   };
 
   size_t index(Step step) const {
-    return size_t(step.stage()) * schedule.numMicrobatches + step.microbatch();
+    return size_t(step.stage()) * schedule.numUnits + step.unit();
   }
 
   /// Finds each W of the rank that may be moved: those that are not joined and

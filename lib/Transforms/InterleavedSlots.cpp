@@ -70,7 +70,7 @@ class InterleavedSlots {
 public:
   InterleavedSlots(Schedule &schedule, DiagEngine &diags)
       : schedule(schedule), diags(diags), numRanks(schedule.numRanks),
-        microbatches(schedule.numMicrobatches),
+        microbatches(schedule.numUnits),
         chunks(schedule.numStages / schedule.numRanks),
         forwards(microbatches * chunks) {}
 
@@ -182,7 +182,7 @@ LogicalResult InterleavedSlots::findGaps(unsigned rank, uint64_t &bubbles) {
     fwd += part != Part::Backward;
     bwd += part != Part::Forward;
 
-    bool isLastMicrobatch = list[begin].microbatch() + 1 == microbatches;
+    bool isLastMicrobatch = list[begin].unit() + 1 == microbatches;
     bool warms = bwd == 0 && fwd <= warm;
     if (isLastMicrobatch && (warms    ? fwd != warm || isLast
                              : drains ? true

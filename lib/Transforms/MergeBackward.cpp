@@ -18,8 +18,7 @@ namespace pipec {
 static bool isPlainW(const StepList &list, size_t at, Step input) {
   Step step = list[at];
   return step.kind() == StepKind::W && !step.joined() &&
-         step.stage() == input.stage() &&
-         step.microbatch() == input.microbatch();
+         step.stage() == input.stage() && step.unit() == input.unit();
 }
 
 static void mergeAdjacent(StepList &list) {
@@ -40,11 +39,9 @@ static void mergeAdjacent(StepList &list) {
 }
 
 static void mergeAll(Schedule &schedule) {
-  std::vector<bool> split(size_t(schedule.numStages) *
-                          schedule.numMicrobatches);
+  std::vector<bool> split(size_t(schedule.numStages) * schedule.numUnits);
   auto isSplit = [&](Step step) {
-    return split[size_t(step.stage()) * schedule.numMicrobatches +
-                 step.microbatch()];
+    return split[size_t(step.stage()) * schedule.numUnits + step.unit()];
   };
   for (StepList &list : schedule.ranks)
     for (Step &step : list)

@@ -108,9 +108,9 @@ private:
 
   bool checkArrived(Step step, unsigned rank, size_t slot) {
     for (const DataFlow::Port &input : flow.inputs(step)) {
-      if (there[flow.datum(input, step.microbatch())])
+      if (there[flow.datum(input, step.unit())])
         continue;
-      Step producer = DataFlow::partner(input, step.microbatch());
+      Step producer = DataFlow::partner(input, step.unit());
       (void)diags.report(step.source(), diag::ColumnNotAligned,
                          stepText(schedule, step), slot, rank,
                          stepText(schedule, producer), input.rank);
@@ -125,7 +125,7 @@ private:
     if (!step)
       return;
     for (const auto &[port, output] : enumerate(flow.outputs(*step))) {
-      there[flow.datum(output, step->microbatch())] = true;
+      there[flow.datum(output, step->unit())] = true;
       if (!output.transfers)
         continue;
       lists[rank].push_back(sendOf(*step, port));

@@ -22,7 +22,7 @@ inline Step sendOf(Step producer, unsigned port) {
 inline Step recvOf(Step producer, const DataFlow::Port &output,
                    unsigned phase) {
   Step receive(recvKind(dataKind(producer.kind())), output.stage,
-               producer.microbatch(), phase, producer.source());
+               producer.unit(), phase, producer.source());
   receive.setPort(output.port);
   return receive;
 }

@@ -125,7 +125,7 @@ private:
       return;
     unsigned port = 0;
     for (const DataFlow::Port &output : flow.outputs(step)) {
-      size_t number = flow.datum(output, step.microbatch());
+      size_t number = flow.datum(output, step.unit());
       there[number] = true;
       if (output.transfers) {
         RankState &consumer = states[output.rank];
@@ -148,7 +148,7 @@ private:
       return false;
     for (const Step *step = state.head;; ++step) {
       if (const DataFlow::Port *input = missingInput(*step)) {
-        state.missing = flow.datum(*input, step->microbatch());
+        state.missing = flow.datum(*input, step->unit());
         __builtin_prefetch(state.head + 8);
         return false;
       }
@@ -163,7 +163,7 @@ private:
     if (!flow.takesOrMakes(step.kind()))
       return nullptr;
     for (const DataFlow::Port &input : flow.inputs(step))
-      if (!there[flow.datum(input, step.microbatch())])
+      if (!there[flow.datum(input, step.unit())])
         return &input;
     return nullptr;
   }

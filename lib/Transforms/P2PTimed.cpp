@@ -114,8 +114,7 @@ public:
     for (size_t i = begin; i != end; ++i) {
       Step step = schedule.ranks[rank][i];
       for (const DataFlow::Port &input : walk.flow().inputs(step)) {
-        walk.datum(walk.flow().datum(input, step.microbatch())).needed =
-            Time(start);
+        walk.datum(walk.flow().datum(input, step.unit())).needed = Time(start);
         --open;
       }
     }
@@ -149,11 +148,11 @@ bool TimedRun<Time, resources>::isComplete() const {
   for (const StepList &list : schedule.ranks)
     for (Step step : list)
       for (const DataFlow::Port &input : flow.inputs(step))
-        taken[flow.datum(input, step.microbatch())] = true;
+        taken[flow.datum(input, step.unit())] = true;
   return all_of(schedule.ranks, [&](const StepList &list) {
     return all_of(list, [&](Step step) {
       return all_of(flow.outputs(step), [&](const DataFlow::Port &output) {
-        return taken[flow.datum(output, step.microbatch())];
+        return taken[flow.datum(output, step.unit())];
       });
     });
   });
@@ -220,9 +219,9 @@ public:
         Time stop = start + simulation.costs().duration(list, begin, end);
         for (Step step : ArrayRef(list).slice(begin, end - begin)) {
           for (const DataFlow::Port &input : flow.inputs(step))
-            results[flow.datum(input, step.microbatch())].needed = start;
+            results[flow.datum(input, step.unit())].needed = start;
           for (const DataFlow::Port &output : flow.outputs(step))
-            results[flow.datum(output, step.microbatch())].made = stop;
+            results[flow.datum(output, step.unit())].made = stop;
         }
       }
     }
@@ -251,10 +250,10 @@ private:
     for (uint32_t i = 0; i != list.size(); ++i) {
       for (const DataFlow::Port &output : flow.outputs(list[i]))
         if (output.transfers)
-          add(flow.datum(output, list[i].microbatch()), 2 * i);
+          add(flow.datum(output, list[i].unit()), 2 * i);
       for (const DataFlow::Port &input : flow.inputs(list[i]))
         if (input.transfers)
-          add(flow.datum(input, list[i].microbatch()), 2 * i + 1);
+          add(flow.datum(input, list[i].unit()), 2 * i + 1);
     }
   }
   void add(size_t number, uint32_t place) {
@@ -287,7 +286,7 @@ private:
     return end.isReceive() ? flow.inputs(own) : flow.outputs(own);
   }
   const Result<Time> &resultOf(const DataFlow::Port &port, Step own) const {
-    return results[flow.datum(port, own.microbatch())];
+    return results[flow.datum(port, own.unit())];
   }
 
   const Schedule &schedule;

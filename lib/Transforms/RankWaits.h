@@ -113,12 +113,12 @@ private:
         sends.push_back(passed);
         ++outstanding;
         if (byBackward && dataKind(step.kind()) == DataKind::Activation)
-          byBackward->insert(step.stage(), step.microbatch(),
+          byBackward->insert(step.stage(), step.unit(),
                              /*backward=*/false, uint32_t(passed), step.port());
       } else if (byBackward && makesInputGradient(step.kind())) {
-        Step forward(StepKind::F, step.stage(), step.microbatch());
+        Step forward(StepKind::F, step.stage(), step.unit());
         for (unsigned port = 0; port != flow.outputs(forward).size(); ++port) {
-          uint32_t send = byBackward->find(step.stage(), step.microbatch(),
+          uint32_t send = byBackward->find(step.stage(), step.unit(),
                                            /*backward=*/false, port);
           if (send != ActionTable::none)
             due.push_back(send);
@@ -181,8 +181,8 @@ private:
   void place(size_t before, size_t send) {
     Step step = list[send];
     Step like = before != 0 ? list[before - 1] : step;
-    Step wait(waitOfSend(step.kind()), step.stage(), step.microbatch(),
-              like.phase(), like.source());
+    Step wait(waitOfSend(step.kind()), step.stage(), step.unit(), like.phase(),
+              like.source());
     wait.setPort(step.port());
     result.push_back({before, wait});
     waits[send] = true;

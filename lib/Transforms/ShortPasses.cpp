@@ -48,7 +48,7 @@ static StepList splitBackwards(const StepList &list) {
     }
     for (size_t j = i; j != end; ++j)
       if (list[j].kind() == StepKind::B)
-        out.push_back(Step(StepKind::W, list[j].stage(), list[j].microbatch(),
+        out.push_back(Step(StepKind::W, list[j].stage(), list[j].unit(),
                            list[j].phase(), list[j].source()));
   }
   return out;

@@ -30,7 +30,7 @@ bool checkLossOrder(const Schedule &schedule, Severity severity,
       const Step &step = list[i];
       if (step.kind() != StepKind::F || !schedule.isLastStage(step.stage()))
         continue;
-      if (last && step.microbatch() < last->microbatch()) {
+      if (last && step.unit() < last->unit()) {
         good = false;
         diags
             .reportAs(severity, step.source(), diag::LossOrder,
@@ -68,7 +68,7 @@ bool checkMicrobatchOrder(const Schedule &schedule, bool losses,
       if (stage.rank != rank)
         stage = {rank, {}};
       const Step *&before = stage.steps[!forward];
-      if (before && step.microbatch() < before->microbatch()) {
+      if (before && step.unit() < before->unit()) {
         good = false;
         diags
             .reportAs(severity, step.source(), diag::MicrobatchOrder,

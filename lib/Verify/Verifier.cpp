@@ -81,8 +81,8 @@ LogicalResult verify(const Schedule &schedule, VerifyLevel level,
 //===----------------------------------------------------------------------===//
 
 Cells::Cells(const Schedule &schedule)
-    : total(uint64_t(schedule.numStages) * schedule.numMicrobatches),
-      microbatches(schedule.numMicrobatches) {
+    : total(uint64_t(schedule.numStages) * schedule.numUnits),
+      microbatches(schedule.numUnits) {
   // A complete schedule has a forward for every pair.
   uint64_t steps = schedule.numSteps();
   dense = total <= steps + (1u << 16);
@@ -90,8 +90,8 @@ Cells::Cells(const Schedule &schedule)
     return;
   for (const StepList &list : schedule.ranks)
     for (Step step : list)
-      if (hasMicrobatch(step.kind()))
-        sparse.try_emplace(uint64_t(step.stage()) << 32 | step.microbatch(),
+      if (hasUnit(step.kind()))
+        sparse.try_emplace(uint64_t(step.stage()) << 32 | step.unit(),
                            sparse.size());
 }
 
@@ -105,7 +105,7 @@ FirstSteps::FirstSteps(const Schedule &schedule, const Cells &cells)
       size_t place = cells.index(list[i]) * kinds + unsigned(list[i].kind());
       unsigned port = list[i].port();
       StepRef &ref = port ? morePorts[{place, port}] : first[place];
-      unsigned home = schedule.rankOf(list[i].stage(), list[i].microbatch());
+      unsigned home = schedule.rankOf(list[i].stage(), list[i].unit());
       if (!ref.isValid() || (ref.rank != home && rank == home))
         ref = {rank, i};
     }

@@ -50,7 +50,7 @@ static uint8_t needed(StepKind kind) {
 /// `producer`. A list that was not verified may join other steps to computes.
 static bool feeds(const DataFlow &flow, Step producer, Step consumer) {
   if (!isCompute(producer.kind()) || !isCompute(consumer.kind()) ||
-      producer.microbatch() != consumer.microbatch())
+      producer.unit() != consumer.unit())
     return false;
   if (producer.stage() == consumer.stage())
     return (needed(consumer.kind()) & bitOf(producer.kind())) != 0;
@@ -83,14 +83,14 @@ findInnerFeed(const DataFlow &flow, ArrayRef<Step> members) {
   DenseMap<uint64_t, size_t> byStep;
   for (size_t i = 0; i != members.size(); ++i)
     byStep.try_emplace(
-        key(members[i].kind(), members[i].stage(), members[i].microbatch()), i);
+        key(members[i].kind(), members[i].stage(), members[i].unit()), i);
   for (size_t c = 0; c != members.size(); ++c) {
     SmallVector<unsigned, 2> stages = {members[c].stage()};
     for (const DataFlow::Port &input : flow.inputs(members[c]))
       stages.push_back(input.stage);
     for (unsigned stage : stages)
       for (StepKind kind : {StepKind::F, StepKind::B, StepKind::I}) {
-        auto it = byStep.find(key(kind, stage, members[c].microbatch()));
+        auto it = byStep.find(key(kind, stage, members[c].unit()));
         if (it != byStep.end() &&
             feeds(flow, members[it->second], members[c]) &&
             !allowed(it->second, c))
@@ -125,7 +125,7 @@ static bool scanIsGood(const Schedule &schedule, const DataFlow &flow,
   std::vector<uint8_t> seen(cells.size());
   // Stores to uint8_t may alias anything, so use locals in the loop.
   uint8_t *const cellOf = seen.data();
-  const size_t microbatches = schedule.numMicrobatches;
+  const size_t microbatches = schedule.numUnits;
   uint32_t kinds = 0;
   for (unsigned rank = 0; rank != schedule.ranks.size(); ++rank) {
     unsigned wrong = 0;
@@ -135,7 +135,7 @@ static bool scanIsGood(const Schedule &schedule, const DataFlow &flow,
       kinds |= 1u << kind;
       if (!isCompute(step.kind()))
         continue;
-      uint8_t &cell = cellOf[step.stage() * microbatches + step.microbatch()];
+      uint8_t &cell = cellOf[step.stage() * microbatches + step.unit()];
       unsigned before = cell, work = workOf(step.kind());
       wrong |= (before & work) | (~before & workBefore(step.kind()));
       wrong |= flow.home(step) != rank;
@@ -197,7 +197,7 @@ private:
   void reportCounts() {
     forEachCompute([&](StepRef ref, Step step) {
       size_t cell = cells.index(step);
-      unsigned home = schedule.rankOf(step.stage(), step.microbatch());
+      unsigned home = schedule.rankOf(step.stage(), step.unit());
       if (home != ref.rank) {
         (void)reporter.report(ref, diag::StepOnWrongRank, home);
         if (firsts.find(step).rank == home)
@@ -208,10 +208,10 @@ private:
         (void)reporter.report(ref, diag::StepNotForward);
       } else if (uint8_t twice = seen[cell] & excluded(step.kind())) {
         StepKind kind = StepKind(countr_zero(twice));
-        StepRef first = firsts.find(kind, step.stage(), step.microbatch());
+        StepRef first = firsts.find(kind, step.stage(), step.unit());
         auto diagnostic = reporter.report(
             ref, diag::StepDoubled,
-            reporter.text(Step(kind, step.stage(), step.microbatch())));
+            reporter.text(Step(kind, step.stage(), step.unit())));
         reporter.noteHere(diagnostic, first);
       }
       seen[cell] |= bitOf(step.kind());
@@ -232,7 +232,7 @@ private:
       // A step that no rank has is reported as missing. If a pair has a `B` and
       // a `W`, the backward is not missing; the `W` is a duplicate.
       StepKind kind = lacks & I ? StepKind::I : StepKind::F;
-      Step before(kind, step.stage(), step.microbatch());
+      Step before(kind, step.stage(), step.unit());
       StepRef later = firsts.find(before);
       if (later.isValid()) {
         auto diagnostic =
@@ -288,10 +288,10 @@ private:
         cell |= bitOf(step.kind());
         if (step.kind() == StepKind::I && stage.weightless.size() != listed &&
             !(seen[cells.index(step)] & W))
-          stage.weightless.push_back(step.microbatch());
+          stage.weightless.push_back(step.unit());
       }
     }
-    uint32_t all = schedule.numMicrobatches;
+    uint32_t all = schedule.numUnits;
     for (unsigned s = 0; s != schedule.numStages && !reporter.full(); ++s) {
       if (!present.contains(schedule.placement.rankOf(s, 0)))
         continue;
@@ -315,8 +315,8 @@ private:
   /// exists, so the search is bounded by the number of steps.
   SmallVector<unsigned, 4> withNone(unsigned stage, uint8_t kinds) const {
     SmallVector<unsigned, listed> missing;
-    for (unsigned m = 0;
-         m != schedule.numMicrobatches && missing.size() != listed; ++m) {
+    for (unsigned m = 0; m != schedule.numUnits && missing.size() != listed;
+         ++m) {
       size_t cell = cells.index(stage, m);
       if (cell == Cells::none || !(seen[cell] & kinds))
         missing.push_back(m);

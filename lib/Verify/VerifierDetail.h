@@ -69,7 +69,7 @@ public:
     return it == sparse.end() ? none : it->second;
   }
   size_t index(const Step &step) const {
-    return index(step.stage(), step.microbatch());
+    return index(step.stage(), step.unit());
   }
 
   /// True if all pairs are numbered, stage by stage.
@@ -93,7 +93,7 @@ public:
   StepRef find(StepKind kind, unsigned stage, unsigned microbatch,
                unsigned port = 0) const;
   StepRef find(Step step) const {
-    return find(step.kind(), step.stage(), step.microbatch(), step.port());
+    return find(step.kind(), step.stage(), step.unit(), step.port());
   }
 
 private:

@@ -52,7 +52,7 @@ public:
         if (makesData(step.kind()))
           for (const DataFlow::Port &input : walk.flow().inputs(step))
             if (!present.contains(input.rank))
-              walk.datum(walk.flow().datum(input, step.microbatch())) = {true};
+              walk.datum(walk.flow().datum(input, step.unit())) = {true};
   }
   void reportStuck(DiagEngine &diags);
 
@@ -113,7 +113,7 @@ StepRef Replay<Lists>::findProducer(unsigned rank) const {
   const StepList &list = schedule.ranks[input.rank];
   for (size_t i = walk.group(input.rank); i != list.size(); ++i)
     if (isCompute(list[i].kind()) && list[i].stage() == input.stage &&
-        list[i].microbatch() == headOf(rank).microbatch() &&
+        list[i].unit() == headOf(rank).unit() &&
         dataKind(list[i].kind()) == dataKind(input.kind))
       return {input.rank, uint32_t(i)};
   llvm_unreachable("the list has every step");

@@ -62,7 +62,7 @@ private:
   /// The compute step that an end of a transfer belongs to, on the same rank:
   /// the producer for a send, the consumer for a receive.
   StepRef partnerOf(Step step) const {
-    return findMaker(dataKind(step.kind()), step.stage(), step.microbatch());
+    return findMaker(dataKind(step.kind()), step.stage(), step.unit());
   }
 
   void judge(StepRef ref, Step step) {
@@ -103,8 +103,7 @@ private:
   /// is none.
   Step partnerStep(Step step) const {
     bool forward = dataKind(step.kind()) == DataKind::Activation;
-    return Step(forward ? StepKind::F : StepKind::B, step.stage(),
-                step.microbatch());
+    return Step(forward ? StepKind::F : StepKind::B, step.stage(), step.unit());
   }
 
   void judgePlace(StepRef ref, Step step, StepRef partner) {
@@ -124,7 +123,7 @@ private:
     }
     if (dataKind(step.kind()) != DataKind::Activation)
       return;
-    StepRef backward = findBackward(step.stage(), step.microbatch());
+    StepRef backward = findBackward(step.stage(), step.unit());
     if (backward.isValid() && backward.rank == ref.rank &&
         backward.index < ref.index) {
       auto diagnostic =
@@ -136,7 +135,7 @@ private:
   /// True if a transfer has neither end: the one that has an end of the kind
   /// `end` on the stage of `self`, at `port`.
   bool hasNoEnd(Step self, StepKind end, unsigned port) const {
-    Step own(end, self.stage(), self.microbatch());
+    Step own(end, self.stage(), self.unit());
     own.setPort(port);
     return !firsts.find(own).isValid() &&
            !firsts.find(DataFlow::otherEnd(own, *flow.transfer(own))).isValid();
@@ -151,7 +150,7 @@ private:
         (void)reporter.report(ref, diag::TransferMissing, output.rank);
     for (const auto &[number, input] : llvm::enumerate(flow.inputs(step)))
       if (input.transfers &&
-          !findMaker(data, input.stage, step.microbatch()).isValid() &&
+          !findMaker(data, input.stage, step.unit()).isValid() &&
           hasNoEnd(step, recvKind(data), number))
         (void)reporter.report(ref, diag::ReceiveMissing, input.rank);
   }

@@ -79,15 +79,14 @@ private:
   void makeSides() {
     std::vector<uint32_t> rooms(edges.size());
     forEachRow([&](unsigned direction, unsigned stage, DataKind data) {
-      unsigned split =
-          std::min(flow.directionSplit(), schedule.numMicrobatches);
+      unsigned split = std::min(flow.directionSplit(), schedule.numUnits);
       if (schedule.forwardOnly && data == DataKind::Gradient)
         return;
       for (const DataFlow::Port &output :
            flow.outputs(flow.row(data, stage, direction)))
         if (output.transfers)
           rooms[edges.find(flow.homeIn(direction, stage), output.rank)] +=
-              direction ? schedule.numMicrobatches - split : split;
+              direction ? schedule.numUnits - split : split;
     });
     sides.resize(2 * edges.size() + 1);
     uint32_t at = 0;
@@ -146,17 +145,17 @@ private:
   // All kinds of steps take the same path. The order of kinds is unpredictable,
   // and a mispredicted branch costs more than the unnecessary work.
   bool isGood(const StepList &list, uint32_t rank) {
-    const size_t microbatches = schedule.numMicrobatches;
+    const size_t microbatches = schedule.numUnits;
     const unsigned split = flow.directionSplit();
     uint32_t wrong = 0;
     for (const Step &step : list) {
       if (unsigned(step.kind()) >= numKinds)
         continue;
       unsigned row = step.stage();
-      if (step.microbatch() >= split)
+      if (step.unit() >= split)
         row += schedule.numStages;
       const Rule &rule = rules[size_t(row) * numKinds + unsigned(step.kind())];
-      uint8_t &pair = seen[step.stage() * microbatches + step.microbatch()];
+      uint8_t &pair = seen[step.stage() * microbatches + step.unit()];
       wrong |= (~pair & rule.needed) | (pair & rule.excluded);
       pair |= rule.adds;
       if (isCompute(step.kind()))
@@ -165,7 +164,7 @@ private:
       Side &side = sides[rule.side];
       if (side.at == side.end)
         return false;
-      uint32_t name = rule.name + step.microbatch();
+      uint32_t name = rule.name + step.unit();
       uint32_t &entry = names[side.at++];
       wrong |= (entry ^ name) & side.compares;
       entry = name;

@@ -92,7 +92,7 @@ private:
       if (!isCompute(step.kind()))
         continue;
       Time cost = costs.of(step.kind(), step.stage(), rank);
-      Time own = costs.factorOf(rank, step.microbatch());
+      Time own = costs.factorOf(rank, step.unit());
       cost = cost && own ? Rational::mul(*cost, *own) : std::nullopt;
       if (!cost || !(sum = plus(sum, cost)))
         return std::nullopt;
@@ -135,13 +135,13 @@ private:
   void note(Step step, StepRef ref, Time end, std::map<unsigned, Time> &edges) {
     if (isP2P(step.kind())) {
       if (const DataFlow::Port *port = flow.transfer(step)) {
-        Data &moved = data[flow.datum(*port, step.microbatch())];
+        Data &moved = data[flow.datum(*port, step.unit())];
         (isSend(step.kind()) ? moved.send : moved.receive) = ref;
       }
       return;
     }
     for (const DataFlow::Port &output : flow.outputs(step)) {
-      Data &made = data[flow.datum(output, step.microbatch())];
+      Data &made = data[flow.datum(output, step.unit())];
       made.end = end;
       made.producer = ref;
       // Results use an edge in the order in which their rank produces them.
@@ -234,7 +234,7 @@ private:
       const DataFlow &flow = verifier.flow;
       for (const DataFlow::Port &input : flow.inputs(step)) {
         const Data &taken =
-            std::as_const(verifier.data)[flow.datum(input, step.microbatch())];
+            std::as_const(verifier.data)[flow.datum(input, step.unit())];
         checkReceive(ref, start, taken);
         checkData(ref, start, taken, input.rank);
       }

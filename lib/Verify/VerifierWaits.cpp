@@ -48,7 +48,7 @@ private:
   enum class State : uint8_t { NotSent, Pending, Waited };
 
   bool isHome(uint32_t rank, Step step) const {
-    return schedule.rankOf(step.stage(), step.microbatch()) == rank;
+    return schedule.rankOf(step.stage(), step.unit()) == rank;
   }
   State &stateOf(Step step) {
     bool gradient = dataKind(step.kind()) == DataKind::Gradient;
@@ -71,8 +71,7 @@ private:
     auto is = [&](StepKind kind) {
       return [&, kind](Step other) {
         return other.kind() == kind && other.stage() == step.stage() &&
-               other.microbatch() == step.microbatch() &&
-               other.port() == step.port();
+               other.unit() == step.unit() && other.port() == step.port();
       };
     };
     // Errors are rare, so search the list.

@@ -36,7 +36,7 @@ public:
         slotOf[step.stage()] = uint32_t(stages.size());
         stages.push_back(step.stage());
       }
-    uint64_t cells = uint64_t(stages.size()) * schedule.numMicrobatches * 2;
+    uint64_t cells = uint64_t(stages.size()) * schedule.numUnits * 2;
     dense = cells <= 8 * uint64_t(schedule.ranks[rank].size()) + 1024;
     sparse.clear();
     morePorts.clear();
@@ -82,7 +82,7 @@ private:
     return it == morePorts.end() ? none : it->second;
   }
   uint64_t cellOf(unsigned stage, unsigned microbatch, bool backward) const {
-    return (uint64_t(slotOf[stage]) * 2 + backward) * schedule.numMicrobatches +
+    return (uint64_t(slotOf[stage]) * 2 + backward) * schedule.numUnits +
            microbatch;
   }
 

@@ -58,7 +58,7 @@ private:
   };
 
   bool isMoved(const DataFlow::Port &port, Step step) const {
-    return moved[flow.datum(port, step.microbatch())];
+    return moved[flow.datum(port, step.unit())];
   }
 
   /// Runs the rank until it blocks; returns false if the run must stop.
@@ -81,7 +81,7 @@ private:
         self.at = at;
         return true;
       }
-      moved[flow.datum(*port, step.microbatch())] = true;
+      moved[flow.datum(*port, step.unit())] = true;
       ++other.at;
       if (!other.isRunnable) {
         other.isRunnable = true;
@@ -119,8 +119,7 @@ private:
 bool endsWithBlockingTransfers(const Schedule &schedule) {
   // The sizes are untrusted input; a complete schedule has a forward for every
   // pair.
-  if (uint64_t(schedule.numStages) * schedule.numMicrobatches >
-      schedule.numSteps())
+  if (uint64_t(schedule.numStages) * schedule.numUnits > schedule.numSteps())
     return false;
   return TiedMeetings(schedule).allMeet() && BlockingRun(schedule).ends();
 }

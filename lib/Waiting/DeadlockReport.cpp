@@ -121,7 +121,7 @@ static void noteHeads(InFlightDiagnostic &diagnostic, const Waiting &waiting) {
     } else {
       StepKind kind = isSendWait(head.kind()) ? sendOfWait(head.kind())
                                               : recvKind(dataKind(head.kind()));
-      awaited = Step(kind, head.stage(), head.microbatch());
+      awaited = Step(kind, head.stage(), head.unit());
     }
     diagnostic.note(head.source(), diag::NoteBlockedHead, rank, at,
                     stepText(schedule, head), stepText(schedule, awaited));

@@ -145,7 +145,7 @@ void Transfers::findInputs(const Schedule &schedule) {
     uint32_t number = stepNumbers.begin(rank);
     for (Step step : list) {
       if (isRecv(step.kind()) && dataFlow.transfer(step))
-        receives.insert(step.stage(), step.microbatch(),
+        receives.insert(step.stage(), step.unit(),
                         dataKind(step.kind()) == DataKind::Gradient, number,
                         step.port());
       ++number;
@@ -154,12 +154,11 @@ void Transfers::findInputs(const Schedule &schedule) {
     for (Step step : list) {
       if (makesData(step.kind())) {
         bool backward = dataKind(step.kind()) == DataKind::Gradient;
-        others[number] =
-            receives.find(step.stage(), step.microbatch(), backward);
+        others[number] = receives.find(step.stage(), step.unit(), backward);
         size_t inputs = dataFlow.inputs(step).size();
         for (size_t port = 0; inputs > 1 && port != inputs; ++port)
-          if (uint32_t receive = receives.find(step.stage(), step.microbatch(),
-                                               backward, port);
+          if (uint32_t receive =
+                  receives.find(step.stage(), step.unit(), backward, port);
               receive != none)
             joins[number].push_back(receive);
       }
@@ -179,7 +178,7 @@ void Transfers::findSends(const Schedule &schedule) {
     uint32_t number = stepNumbers.begin(rank);
     for (Step step : list) {
       if (isSend(step.kind()))
-        sends.insert(step.stage(), step.microbatch(),
+        sends.insert(step.stage(), step.unit(),
                      dataKind(step.kind()) == DataKind::Gradient, number,
                      step.port());
       ++number;
@@ -187,7 +186,7 @@ void Transfers::findSends(const Schedule &schedule) {
     number = stepNumbers.begin(rank);
     for (Step step : list) {
       if (isSendWait(step.kind()))
-        others[number] = sends.find(step.stage(), step.microbatch(),
+        others[number] = sends.find(step.stage(), step.unit(),
                                     dataKind(step.kind()) == DataKind::Gradient,
                                     step.port());
       ++number;

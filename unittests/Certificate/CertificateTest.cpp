@@ -30,7 +30,7 @@ static ScheduleHeader randomHeader(Random &random, bool moreTakers = false) {
   header.numRanks = 1 + random.below(3);
   unsigned chunks = 1 + random.below(2);
   header.numStages = header.numRanks * chunks;
-  header.numMicrobatches = 1 + random.below(5);
+  header.numUnits = 1 + random.below(5);
   header.placement = Placement(
       {search::placementMap(random.chance(50), header.numRanks, chunks)});
   if (random.chance(50))

@@ -23,7 +23,7 @@ ModelSettings fourStages() {
   ModelSettings schedule;
   schedule.numRanks = 2;
   schedule.numStages = 4;
-  schedule.numMicrobatches = 3;
+  schedule.numUnits = 3;
   schedule.costs.set(Figure::F, 7);
   schedule.costs.set(Figure::P2P, 3);
   schedule.memory.set(Figure::Limit, 9);
@@ -207,7 +207,7 @@ TEST(GivenSettings, OwnCostsStayUnlessCostsAreGiven) {
 
 TEST(GivenSettings, OtherSizesAndPerAreNotOfTheModel) {
   OfModel sizes;
-  sizes.model.numMicrobatches = 4;
+  sizes.model.numUnits = 4;
   sizes.apply({});
   EXPECT_TRUE(sizes.schedule.costs == CostSettings());
   OfModel per;

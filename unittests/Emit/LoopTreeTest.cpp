@@ -29,8 +29,7 @@ void expandNodes(const LoopTree &tree, llvm::ArrayRef<LoopNode> nodes,
       continue;
     for (Step step : tree.group(node)) {
       out.emplace_back(step.kind(), step.stage(),
-                       hasMicrobatch(step.kind()) ? step.microbatch() + offset
-                                                  : 0,
+                       hasUnit(step.kind()) ? step.unit() + offset : 0,
                        step.phase(), step.source(), step.joined());
       if (isP2P(step.kind()) || isSendWait(step.kind()))
         out.back().setPort(step.port());
@@ -155,16 +154,13 @@ TEST(LoopTree, ExpandsToItsList) {
       StepList body;
       for (unsigned i = 0, n = 1 + below(5); i != n; ++i) {
         StepKind kind = StepKind(below(11));
-        body.emplace_back(kind, below(2),
-                          hasMicrobatch(kind) ? 20 + below(2) : 0);
+        body.emplace_back(kind, below(2), hasUnit(kind) ? 20 + below(2) : 0);
       }
       int growth = int(below(3)) - 1;
       for (unsigned k = 0, n = 1 + below(6); k != n; ++k)
         for (Step step : body) {
-          int m = hasMicrobatch(step.kind())
-                      ? int(step.microbatch()) + growth * int(k)
-                      : 0;
-          if (below(40) == 0 && hasMicrobatch(step.kind()))
+          int m = hasUnit(step.kind()) ? int(step.unit()) + growth * int(k) : 0;
+          if (below(40) == 0 && hasUnit(step.kind()))
             ++m;
           list.emplace_back(step.kind(), step.stage(), unsigned(m));
         }

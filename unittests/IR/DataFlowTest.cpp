@@ -21,7 +21,7 @@ namespace {
 
 std::string text(Step step) {
   return (stepKindName(step.kind()) + Twine(step.stage()) + "." +
-          Twine(step.microbatch()))
+          Twine(step.unit()))
       .str();
 }
 
@@ -53,7 +53,7 @@ void checkTable(const Schedule &schedule, const Model &graph) {
       producers.push_back(text(producer));
     std::vector<std::string> found;
     for (const auto &[number, input] : enumerate(flow.inputs(consumer))) {
-      Step producer = DataFlow::partner(input, consumer.microbatch());
+      Step producer = DataFlow::partner(input, consumer.unit());
       found.push_back(text(producer));
       ASSERT_EQ(input.rank, schedule.placement.rankOf(input.stage, 0));
       ASSERT_EQ(input.transfers, input.rank != flow.home(consumer));
@@ -63,8 +63,8 @@ void checkTable(const Schedule &schedule, const Model &graph) {
       ASSERT_EQ(output.stage, consumer.stage());
       ASSERT_EQ(output.kind, consumer.kind());
       ASSERT_EQ(output.port, number);
-      size_t datum = flow.datum(input, consumer.microbatch());
-      ASSERT_EQ(flow.datum(output, consumer.microbatch()), datum);
+      size_t datum = flow.datum(input, consumer.unit());
+      ASSERT_EQ(flow.datum(output, consumer.unit()), datum);
       ASSERT_LT(datum, flow.size());
       ASSERT_TRUE(numbers.insert(datum).second);
     }
@@ -99,7 +99,7 @@ TEST(StepFacts, FollowFromTheTableOfKinds) {
   EXPECT_EQ(kindsThat(makesInputGradient), "B I ");
   EXPECT_EQ(kindsThat(makesWeightGradient), "B W ");
   EXPECT_EQ(kindsThat(makesData), "F B I ");
-  EXPECT_EQ(kindsThat([](StepKind kind) { return !hasMicrobatch(kind); }),
+  EXPECT_EQ(kindsThat([](StepKind kind) { return !hasUnit(kind); }),
             "UNSHARD RESHARD REDUCE_GRAD WAIT_REDUCE_GRAD REDUCE_TIED bubble ");
   EXPECT_EQ(kindsThat([](StepKind kind) { return !hasStage(kind); }),
             "REDUCE_TIED bubble ");

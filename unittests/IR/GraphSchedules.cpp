@@ -39,7 +39,7 @@ Schedule headerFor(const Model &graph, unsigned microbatches) {
   Schedule schedule;
   schedule.name = "graph";
   schedule.numStages = schedule.numRanks = graph.numStages;
-  schedule.numMicrobatches = microbatches;
+  schedule.numUnits = microbatches;
   schedule.graph = StageGraph(graph.edges);
   std::vector<uint32_t> map(graph.numStages);
   std::iota(map.begin(), map.end(), 0);
@@ -61,7 +61,7 @@ Schedule randomHeaderFor(Rng &rng, const Model &graph) {
 
 std::vector<Step> producersOf(const Model &graph, Step step) {
   std::vector<Step> producers;
-  unsigned stage = step.stage(), microbatch = step.microbatch();
+  unsigned stage = step.stage(), microbatch = step.unit();
   if (step.kind() == StepKind::F || step.kind() == StepKind::B)
     for (StageGraph::Edge edge : graph.edges) {
       if (step.kind() == StepKind::F && edge.to == stage)
@@ -75,7 +75,7 @@ std::vector<Step> producersOf(const Model &graph, Step step) {
 /// Appends the sends and receives of the results of `producer`.
 static void transfer(const Model &graph, Step producer, Schedule &schedule) {
   bool forward = producer.kind() == StepKind::F;
-  unsigned microbatch = producer.microbatch();
+  unsigned microbatch = producer.unit();
   // The number of a port is the index of its edge among the edges of its stage.
   std::vector<unsigned> in(graph.numStages), out(graph.numStages);
   for (StageGraph::Edge edge : graph.edges) {
@@ -104,13 +104,13 @@ void fillLists(Rng &rng, const Model &graph, bool transfers,
     return any_of(done, [&](Step other) { return other.sameAction(step); });
   };
   for (unsigned stage = 0; stage != graph.numStages; ++stage)
-    for (unsigned m = 0; m != schedule.numMicrobatches; ++m) {
+    for (unsigned m = 0; m != schedule.numUnits; ++m) {
       open.push_back(Step(StepKind::F, stage, m));
       open.push_back(Step(StepKind::B, stage, m));
     }
   auto isReady = [&](Step step) {
     if (step.kind() == StepKind::B &&
-        !isDone(Step(StepKind::F, step.stage(), step.microbatch())))
+        !isDone(Step(StepKind::F, step.stage(), step.unit())))
       return false;
     return all_of(producersOf(graph, step), isDone);
   };

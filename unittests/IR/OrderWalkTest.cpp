@@ -51,7 +51,7 @@ struct Recorder {
   static std::string text(Step step) {
     StepKind kind = step.kind() == StepKind::I ? StepKind::B : step.kind();
     return stepKindName(kind).str() + std::to_string(step.stage()) + "." +
-           std::to_string(step.microbatch());
+           std::to_string(step.unit());
   }
 
   const Schedule &schedule;
@@ -62,10 +62,10 @@ struct Recorder {
 /// The producer of the input of `step` in a chain of stages.
 std::optional<Step> producerOf(const Schedule &schedule, Step step) {
   if (step.kind() == StepKind::F && step.stage() != 0)
-    return Step(StepKind::F, step.stage() - 1, step.microbatch());
+    return Step(StepKind::F, step.stage() - 1, step.unit());
   bool gradient = step.kind() == StepKind::B || step.kind() == StepKind::I;
   if (gradient && !schedule.isLastStage(step.stage()))
-    return Step(StepKind::B, step.stage() + 1, step.microbatch());
+    return Step(StepKind::B, step.stage() + 1, step.unit());
   return std::nullopt;
 }
 
@@ -103,7 +103,7 @@ static void checkWalk(const Schedule &schedule, const Model &graph) {
   std::set<std::string> done;
   auto textOf = [](Step step) {
     return (stepKindName(step.kind()) + Twine(step.stage()) + "." +
-            Twine(step.microbatch()))
+            Twine(step.unit()))
         .str();
   };
   for (bool progress = true; progress;) {

@@ -40,7 +40,7 @@ inline bool hasPeer(const Schedule &schedule, Step step) {
 
 /// The rank at the other end of a P2P step that has a peer.
 inline unsigned peerOf(const Schedule &schedule, Step step) {
-  return schedule.rankOf(peerStage(schedule, step), step.microbatch());
+  return schedule.rankOf(peerStage(schedule, step), step.unit());
 }
 
 } // namespace pipec::test

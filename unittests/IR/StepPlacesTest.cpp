@@ -14,7 +14,7 @@ TEST(StepPlaces, CountsLines) {
   Schedule schedule;
   schedule.numRanks = 2;
   schedule.numStages = 2;
-  schedule.numMicrobatches = 5000;
+  schedule.numUnits = 5000;
   schedule.placement = Placement({{0, 1}});
   schedule.ranks.resize(2);
   // Lines of one, two and three steps alternate.

@@ -19,11 +19,11 @@ constexpr StepKind allKinds[] = {
 TEST(Step, KeepsItsFieldsAtTheirLimits) {
   for (StepKind kind : allKinds)
     for (bool joined : {false, true}) {
-      Step step(kind, maxStages - 1, maxMicrobatches - 1, maxPhases - 1,
+      Step step(kind, maxStages - 1, maxUnits - 1, maxPhases - 1,
                 SourceLoc{0xffffffff}, joined);
       EXPECT_EQ(step.kind(), kind);
       EXPECT_EQ(step.stage(), maxStages - 1);
-      EXPECT_EQ(step.microbatch(), maxMicrobatches - 1);
+      EXPECT_EQ(step.unit(), maxUnits - 1);
       EXPECT_EQ(step.phase(), maxPhases - 1);
       EXPECT_EQ(step.source(), SourceLoc{0xffffffff});
       EXPECT_EQ(step.joined(), joined);
@@ -51,7 +51,7 @@ TEST(Step, FieldsAreIndependent) {
   step.setJoined(true);
   step.setPhase(255);
   EXPECT_EQ(step.stage(), 1u);
-  EXPECT_EQ(step.microbatch(), 2u);
+  EXPECT_EQ(step.unit(), 2u);
   EXPECT_EQ(step.source(), SourceLoc{4});
   step.setSource({});
   step.setJoined(false);
@@ -72,7 +72,7 @@ TEST(Step, NamesAndKinds) {
       EXPECT_EQ(sendOfWait(waitOfSend(kind)), kind);
     }
     if (isSendWait(kind)) {
-      EXPECT_TRUE(hasMicrobatch(kind) && isWait(kind));
+      EXPECT_TRUE(hasUnit(kind) && isWait(kind));
     }
   }
   EXPECT_EQ(parseStepKind("f"), std::nullopt);
@@ -83,7 +83,7 @@ TEST(Schedule, PeersFollowFromTheMaps) {
   Schedule schedule;
   schedule.numRanks = 3;
   schedule.numStages = 3;
-  schedule.numMicrobatches = 4;
+  schedule.numUnits = 4;
   schedule.placement = Placement({{0, 1, 2}, {2, 1, 0}});
   EXPECT_EQ(schedule.directionOf(1), 0u);
   EXPECT_EQ(schedule.directionOf(2), 1u);

@@ -51,7 +51,7 @@ TEST(TiedMeetings, AreAsDefined) {
     Schedule schedule;
     schedule.numRanks = 2 + pick(rng, 3);
     schedule.numStages = schedule.numRanks + pick(rng, 3);
-    schedule.numMicrobatches = 1;
+    schedule.numUnits = 1;
     schedule.ranks.resize(schedule.numRanks);
     std::vector<uint32_t> map;
     for (unsigned stage = 0; stage != schedule.numStages; ++stage)

@@ -32,7 +32,7 @@ struct Findings {
 /// 1F1B of two ranks and two micro-batches after the passes for PyTorch.
 Schedule lowered() {
   Schedule schedule;
-  schedule.numRanks = schedule.numStages = schedule.numMicrobatches = 2;
+  schedule.numRanks = schedule.numStages = schedule.numUnits = 2;
   schedule.placement = Placement({{0, 1}});
   schedule.phases = {"all"};
   using K = StepKind;

@@ -22,7 +22,7 @@ static ScheduleHeader randomHeader(Random &random) {
   header.numRanks = 2 + random.below(2);
   unsigned chunks = 1 + random.below(2);
   header.numStages = header.numRanks * chunks;
-  header.numMicrobatches = 2 + random.below(3);
+  header.numUnits = 2 + random.below(3);
   header.placement = Placement(
       {search::placementMap(random.chance(50), header.numRanks, chunks)});
   CostSettings &costs = header.costs;
@@ -55,19 +55,19 @@ static Schedule randomSchedule(Random &random, const ScheduleHeader &header,
   unsigned stages = header.numStages;
   // How far each micro-batch is: its next F, or its next backward from the end;
   // and the W that remain.
-  std::vector<unsigned> next(header.numMicrobatches, 0);
+  std::vector<unsigned> next(header.numUnits, 0);
   std::vector<Step> left;
   auto add = [&](StepKind kind, unsigned stage, unsigned j) {
     bool joined = random.chance(40);
     schedule.ranks[header.placement.rankOf(stage, 0)].push_back(
         Step(kind, stage, j, 0, {}, joined));
   };
-  for (unsigned open = header.numMicrobatches; open || !left.empty();) {
-    unsigned pick = random.below(header.numMicrobatches + left.size());
-    if (pick >= header.numMicrobatches) {
-      Step step = left[pick - header.numMicrobatches];
-      left.erase(left.begin() + (pick - header.numMicrobatches));
-      add(StepKind::W, step.stage(), step.microbatch());
+  for (unsigned open = header.numUnits; open || !left.empty();) {
+    unsigned pick = random.below(header.numUnits + left.size());
+    if (pick >= header.numUnits) {
+      Step step = left[pick - header.numUnits];
+      left.erase(left.begin() + (pick - header.numUnits));
+      add(StepKind::W, step.stage(), step.unit());
       continue;
     }
     unsigned &at = next[pick];

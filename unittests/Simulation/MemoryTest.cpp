@@ -96,7 +96,7 @@ Kept count(const Schedule &schedule, unsigned rank, size_t begin, size_t end,
                         ? kind == StepKind::F
                         : kind == StepKind::B || kind == StepKind::W;
         used |= user && over(k) && list[k].stage() == step.stage() &&
-                list[k].microbatch() == step.microbatch();
+                list[k].unit() == step.unit();
       }
       if (!used) {
         kept.receives = sum(kept.receives, memory.receive(step.stage()));

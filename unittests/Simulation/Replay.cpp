@@ -67,8 +67,7 @@ Rational Replay::waitEnd(unsigned rank, size_t index) {
       wait.kind() == StepKind::WaitSendF ? StepKind::SendF : StepKind::SendB;
   size_t send = 0;
   while (list[send].kind() != sends || list[send].stage() != wait.stage() ||
-         list[send].microbatch() != wait.microbatch() ||
-         list[send].port() != wait.port())
+         list[send].unit() != wait.unit() || list[send].port() != wait.port())
     ++send;
   time = later(time, opComplete({rank, send}));
   size_t begin = groupBegin(rank, send);
@@ -105,7 +104,7 @@ std::optional<Replay::Place> Replay::findStep(StepKind kind, unsigned stage,
     for (size_t i = 0; i != schedule.ranks[rank].size(); ++i) {
       Step step = schedule.ranks[rank][i];
       if (step.kind() == kind && step.stage() == stage &&
-          step.microbatch() == microbatch)
+          step.unit() == microbatch)
         return Place(rank, i);
     }
   return std::nullopt;
@@ -122,16 +121,16 @@ Rational Replay::arrival(unsigned rank, Step step) {
     const StepList &list = schedule.ranks[rank];
     for (size_t i = 0; i != list.size(); ++i)
       if (list[i].kind() == recv && list[i].stage() == step.stage() &&
-          list[i].microbatch() == step.microbatch())
+          list[i].unit() == step.unit())
         time = later(time, opComplete({rank, i}));
     return time;
   }
   for (unsigned stage : producers(step)) {
     std::optional<Place> producer;
     if (forward)
-      producer = findStep(StepKind::F, stage, step.microbatch());
-    else if (!(producer = findStep(StepKind::B, stage, step.microbatch())))
-      producer = findStep(StepKind::I, stage, step.microbatch());
+      producer = findStep(StepKind::F, stage, step.unit());
+    else if (!(producer = findStep(StepKind::B, stage, step.unit())))
+      producer = findStep(StepKind::I, stage, step.unit());
     time = later(time, plus(computeEnd(producer->first, producer->second),
                             hop(producer->first, rank)));
   }

@@ -24,9 +24,9 @@ static bool hasTwice(const Schedule &schedule) {
   for (const StepList &list : schedule.ranks) {
     std::set<std::tuple<StepKind, unsigned, unsigned, unsigned>> seen;
     for (Step step : list)
-      if (isP2P(step.kind()) && !seen.insert({step.kind(), step.stage(),
-                                              step.microbatch(), step.port()})
-                                     .second)
+      if (isP2P(step.kind()) &&
+          !seen.insert({step.kind(), step.stage(), step.unit(), step.port()})
+               .second)
         return true;
   }
   return false;
@@ -147,7 +147,7 @@ TEST(Simulate, Figures) {
   DiagEngine diags(files, [](const Diagnostic &) {});
   // 1F1B of two ranks and two micro-batches; B = 2.
   Schedule schedule;
-  schedule.numRanks = schedule.numStages = schedule.numMicrobatches = 2;
+  schedule.numRanks = schedule.numStages = schedule.numUnits = 2;
   schedule.placement = Placement({{0, 1}});
   auto step = [](StepKind kind, unsigned stage, unsigned microbatch) {
     return Step(kind, stage, microbatch);
@@ -206,7 +206,7 @@ TEST(Simulate, RefusesWhatDoesNotFit) {
   heavy.memory.set(Figure::LiveB, *Rational::make(1, 3));
   EXPECT_TRUE(failed(peakMemory(heavy, diags)));
   Schedule few = plain;
-  few.numMicrobatches = 10;
+  few.numUnits = 10;
   EXPECT_TRUE(failed(simulate(few, diags)));
   EXPECT_EQ(recorded.kinds,
             (Kinds{diag::CostsTooFine, diag::TimesTooLarge, diag::TimesTooLarge,

@@ -154,7 +154,7 @@ void expectEqual(const Schedule &a, const Schedule &b) {
   EXPECT_EQ(a.name, b.name);
   EXPECT_EQ(a.numRanks, b.numRanks);
   EXPECT_EQ(a.numStages, b.numStages);
-  EXPECT_EQ(a.numMicrobatches, b.numMicrobatches);
+  EXPECT_EQ(a.numUnits, b.numUnits);
   EXPECT_EQ(a.forwardOnly, b.forwardOnly);
   EXPECT_EQ(a.placement, b.placement);
   EXPECT_EQ(a.params, b.params);

@@ -87,7 +87,7 @@ protected:
   static unsigned countTransfers(const Schedule &schedule) {
     unsigned transfers = 0;
     schedule.graph.forEachEdge(schedule.numStages, [&](StageGraph::Edge edge) {
-      transfers += 2 * schedule.numMicrobatches *
+      transfers += 2 * schedule.numUnits *
                    (schedule.placement.rankOf(edge.from, 0) !=
                     schedule.placement.rankOf(edge.to, 0));
     });

@@ -39,7 +39,7 @@ TEST(OwedWeights, TakesTheOldestThatFits) {
         ++refused;
         continue;
       }
-      ASSERT_EQ(step.microbatch(), fits->first.microbatch());
+      ASSERT_EQ(step.unit(), fits->first.unit());
       ASSERT_EQ(cost, fits->second);
       all.erase(fits);
       ++taken;

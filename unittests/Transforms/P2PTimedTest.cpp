@@ -173,7 +173,7 @@ TEST_F(P2PTimed, ReceivesAreLast) {
               llvm::any_of(llvm::ArrayRef(list).slice(begin, end - begin),
                            [&](Step step) {
                              return step.stage() == receive.stage() &&
-                                    step.microbatch() == receive.microbatch();
+                                    step.unit() == receive.unit();
                            }))
               << listing(placed);
         waiting.clear();
@@ -209,8 +209,8 @@ TEST_F(P2PTimed, LongListsAreInOrder) {
     for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
       for (size_t i = 0; i != schedule.ranks[rank].size(); ++i)
         if (Step step = schedule.ranks[rank][i]; step.kind() != StepKind::W)
-          times[{step.kind() == StepKind::F, step.stage(), step.microbatch()}] =
-              {simulation->start(rank, i), simulation->end(rank, i)};
+          times[{step.kind() == StepKind::F, step.stage(), step.unit()}] = {
+              simulation->start(rank, i), simulation->end(rank, i)};
     Schedule placed = timed(schedule, P2PAt::Need);
     ASSERT_TRUE(succeeded(verify(placed, diags))) << messages;
     for (const StepList &list : placed.ranks) {
@@ -226,8 +226,8 @@ TEST_F(P2PTimed, LongListsAreInOrder) {
           consumer += on;
         else
           producer -= on;
-        std::pair own(times.at({forward, consumer, step.microbatch()}).first,
-                      times.at({forward, producer, step.microbatch()}).second);
+        std::pair own(times.at({forward, consumer, step.unit()}).first,
+                      times.at({forward, producer, step.unit()}).second);
         ASSERT_LE(last, own);
         last = own;
       }

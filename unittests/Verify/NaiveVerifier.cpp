@@ -31,8 +31,7 @@ struct All {
   std::vector<Place> places(StepKind kind, unsigned stage, unsigned m) const {
     std::vector<Place> result;
     for (auto &[step, place] : steps)
-      if (step.kind() == kind && step.stage() == stage &&
-          step.microbatch() == m)
+      if (step.kind() == kind && step.stage() == stage && step.unit() == m)
         result.push_back(place);
     return result;
   }
@@ -41,8 +40,8 @@ struct All {
                                unsigned m) const {
     std::vector<Place> result;
     for (auto &[step, place] : steps)
-      if (step.kind() == kind && step.stage() == stage &&
-          step.microbatch() == m && peerStage(schedule, step) == int(peer))
+      if (step.kind() == kind && step.stage() == stage && step.unit() == m &&
+          peerStage(schedule, step) == int(peer))
         result.push_back(place);
     return result;
   }
@@ -51,8 +50,7 @@ struct All {
   }
   const Place *one(StepKind kind, unsigned stage, unsigned m) const {
     for (auto &[step, place] : steps)
-      if (step.kind() == kind && step.stage() == stage &&
-          step.microbatch() == m)
+      if (step.kind() == kind && step.stage() == stage && step.unit() == m)
         return &place;
     return nullptr;
   }
@@ -70,7 +68,7 @@ struct All {
 template <typename ForwardDone, typename GradientDone, typename InputDone>
 bool ready(const Schedule &schedule, Step step, ForwardDone f, GradientDone g,
            InputDone i) {
-  unsigned s = step.stage(), m = step.microbatch();
+  unsigned s = step.stage(), m = step.unit();
   bool all = true;
   switch (step.kind()) {
   case StepKind::F:
@@ -114,7 +112,7 @@ std::vector<std::pair<unsigned, size_t>> naiveRun(const Schedule &schedule) {
               // An earlier member on the last stage feeds its own backward.
               for (size_t e = at[rank]; e != k; ++e)
                 if (list[e].kind() == StepKind::F && list[e].stage() == s &&
-                    list[e].microbatch() == m && list[k].stage() == s &&
+                    list[e].unit() == m && list[k].stage() == s &&
                     schedule.isLastStage(s))
                   return true;
               return false;
@@ -128,7 +126,7 @@ std::vector<std::pair<unsigned, size_t>> naiveRun(const Schedule &schedule) {
       run.push_back({rank, at[rank]});
       for (; at[rank] != end; ++at[rank]) {
         Step step = list[at[rank]];
-        std::pair key{step.stage(), step.microbatch()};
+        std::pair key{step.stage(), step.unit()};
         if (step.kind() == StepKind::F)
           forwards.insert(key);
         if (step.kind() == StepKind::B || step.kind() == StepKind::I)
@@ -147,13 +145,13 @@ bool naiveCounts(const Schedule &schedule) {
   for (auto &[step, place] : all.steps) {
     if (!isCompute(step.kind()))
       continue;
-    if (place.rank != schedule.rankOf(step.stage(), step.microbatch()))
+    if (place.rank != schedule.rankOf(step.stage(), step.unit()))
       return false;
     if (schedule.forwardOnly && step.kind() != StepKind::F)
       return false;
   }
   for (unsigned s = 0; s != schedule.numStages; ++s)
-    for (unsigned m = 0; m != schedule.numMicrobatches; ++m) {
+    for (unsigned m = 0; m != schedule.numUnits; ++m) {
       unsigned f = all.count(StepKind::F, s, m),
                b = all.count(StepKind::B, s, m),
                i = all.count(StepKind::I, s, m),
@@ -181,7 +179,7 @@ bool naivePlaced(const Schedule &schedule) {
   for (auto &[step, place] : all.steps)
     if (isP2P(step.kind()) &&
         (!test::hasPeer(schedule, step) ||
-         schedule.rankOf(step.stage(), step.microbatch()) != place.rank ||
+         schedule.rankOf(step.stage(), step.unit()) != place.rank ||
          test::peerOf(schedule, step) == place.rank))
       return false;
   auto check = [&](StepKind sendKind, StepKind recvKind, unsigned from,
@@ -205,7 +203,7 @@ bool naivePlaced(const Schedule &schedule) {
   };
   bool good = true;
   schedule.graph.forEachEdge(schedule.numStages, [&](StageGraph::Edge edge) {
-    for (unsigned m = 0; m != schedule.numMicrobatches; ++m)
+    for (unsigned m = 0; m != schedule.numUnits; ++m)
       good &= check(StepKind::SendF, StepKind::RecvF, edge.from, edge.to, m) &&
               (schedule.forwardOnly ||
                check(StepKind::SendB, StepKind::RecvB, edge.to, edge.from, m));
@@ -226,10 +224,10 @@ bool naivePlaced(const Schedule &schedule) {
     unsigned other = test::peerStage(schedule, step);
     if (isSend(step.kind()))
       sent[{place.rank, peer}].push_back(
-          {forward, step.stage(), other, step.microbatch()});
+          {forward, step.stage(), other, step.unit()});
     else
       received[{peer, place.rank}].push_back(
-          {forward, other, step.stage(), step.microbatch()});
+          {forward, other, step.stage(), step.unit()});
   }
   return sent == received;
 }
@@ -338,7 +336,7 @@ bool naiveTimed(const Schedule &schedule) {
         if (!isSend(list[k].kind()))
           continue;
         unsigned stage = test::peerStage(schedule, list[k]);
-        unsigned peer = schedule.rankOf(stage, list[k].microbatch());
+        unsigned peer = schedule.rankOf(stage, list[k].unit());
         auto [it, isFirst] = last.try_emplace(peer, *from);
         if (end == i + 1 && *from < it->second)
           return false;
@@ -347,7 +345,7 @@ bool naiveTimed(const Schedule &schedule) {
     }
   }
   for (auto &[step, place] : all.steps) {
-    unsigned s = step.stage(), m = step.microbatch();
+    unsigned s = step.stage(), m = step.unit();
     bool forward = step.kind() == StepKind::F;
     if (!start(place) || !isCompute(step.kind()) ||
         (!forward && !makesInputGradient(step.kind())))

@@ -15,7 +15,7 @@ protected:
   TrainingRules() {
     schedule.numRanks = 2;
     schedule.numStages = 2;
-    schedule.numMicrobatches = 3;
+    schedule.numUnits = 3;
     schedule.placement = Placement({{0, 1}});
     schedule.ranks.resize(2);
   }

@@ -70,14 +70,14 @@ Schedule draw(Rng &rng, bool transfers) {
 
 /// A step with one field changed, or a different step.
 Step alter(Rng &rng, const Schedule &schedule, Step step) {
-  unsigned stage = step.stage(), m = step.microbatch();
+  unsigned stage = step.stage(), m = step.unit();
   StepKind kind = step.kind();
   switch (pick(rng, 3)) {
   case 0:
     stage = pick(rng, schedule.numStages);
     break;
   case 1:
-    m = pick(rng, schedule.numMicrobatches);
+    m = pick(rng, schedule.numUnits);
     break;
   default:
     if (isCompute(kind))
@@ -318,12 +318,12 @@ TEST(Verifier, ClaimedSizesCostNothing) {
   Schedule schedule;
   schedule.numRanks = 1;
   schedule.numStages = maxStages;
-  schedule.numMicrobatches = maxMicrobatches;
+  schedule.numUnits = maxUnits;
   schedule.placement = Placement({std::vector<uint32_t>(maxStages, 0)});
   schedule.ranks.resize(1);
   for (StepKind kind : {StepKind::F, StepKind::SendF, StepKind::RecvB,
                         StepKind::I, StepKind::W, StepKind::ReduceGrad})
-    schedule.ranks[0].push_back(Step(kind, 77, maxMicrobatches - 1));
+    schedule.ranks[0].push_back(Step(kind, 77, maxUnits - 1));
   schedule.times = {{Rational(0), {}, {}, Rational(3), {}, {}}};
   EXPECT_FALSE(verdict(schedule, VerifyLevel::Compute));
   EXPECT_FALSE(verdict(schedule, VerifyLevel::Placed));

@@ -68,29 +68,28 @@ private:
 
   void addPartner(const std::vector<Step> &open, std::vector<Step> &group) {
     Step first = group[0];
-    unsigned rank = schedule.rankOf(first.stage(), first.microbatch());
+    unsigned rank = schedule.rankOf(first.stage(), first.unit());
     if (first.kind() == StepKind::F && schedule.isLastStage(first.stage()) &&
         oneIn(rng, 2)) {
-      bool split =
-          splits[first.stage() * options.microbatches + first.microbatch()];
-      group.push_back(Step(split ? StepKind::I : StepKind::B, first.stage(),
-                           first.microbatch()));
+      bool split = splits[first.stage() * options.microbatches + first.unit()];
+      group.push_back(
+          Step(split ? StepKind::I : StepKind::B, first.stage(), first.unit()));
       return;
     }
     for (Step other : open)
       if (!other.sameAction(first) &&
-          schedule.rankOf(other.stage(), other.microbatch()) == rank) {
+          schedule.rankOf(other.stage(), other.unit()) == rank) {
         group.push_back(other);
         return;
       }
   }
 
   void emit(std::vector<Step> group) {
-    unsigned rank = schedule.rankOf(group[0].stage(), group[0].microbatch());
+    unsigned rank = schedule.rankOf(group[0].stage(), group[0].unit());
     for (size_t i = 0; i != group.size(); ++i) {
       group[i].setJoined(i + 1 != group.size());
       schedule.ranks[rank].push_back(group[i]);
-      done.insert({group[i].kind(), group[i].stage(), group[i].microbatch()});
+      done.insert({group[i].kind(), group[i].stage(), group[i].unit()});
     }
     if (!options.transfers)
       return;
@@ -99,14 +98,14 @@ private:
         continue;
       bool forward = step.kind() == StepKind::F;
       Step send(forward ? StepKind::SendF : StepKind::SendB, step.stage(),
-                step.microbatch());
+                step.unit());
       if (!test::hasPeer(schedule, send) ||
           test::peerOf(schedule, send) == rank)
         continue;
       schedule.ranks[rank].push_back(send);
       schedule.ranks[test::peerOf(schedule, send)].push_back(
           Step(forward ? StepKind::RecvF : StepKind::RecvB,
-               test::peerStage(schedule, send), step.microbatch()));
+               test::peerStage(schedule, send), step.unit()));
     }
   }
 
@@ -156,7 +155,7 @@ Schedule randomSchedule(Rng &rng, const RandomOptions &options) {
   schedule.name = "random";
   schedule.numRanks = options.ranks;
   schedule.numStages = options.stages;
-  schedule.numMicrobatches = options.microbatches;
+  schedule.numUnits = options.microbatches;
   std::vector<uint32_t> map(options.stages);
   for (unsigned stage = 0; stage != options.stages; ++stage)
     map[stage] = stage < options.ranks ? stage : pick(rng, options.ranks);

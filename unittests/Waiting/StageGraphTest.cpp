@@ -123,7 +123,7 @@ private:
       return true;
     for (size_t i = 0; i != list.size(); ++i)
       if (isRecv(list[i].kind()) && list[i].stage() == step.stage() &&
-          list[i].microbatch() == step.microbatch() &&
+          list[i].unit() == step.unit() &&
           dataKind(list[i].kind()) == dataKind(step.kind()) &&
           !completed.count({rank, i}))
         return false;

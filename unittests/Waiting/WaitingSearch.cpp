@@ -159,7 +159,7 @@ private:
     for (unsigned i = 0; i != ops.size(); ++i)
       if (ops[i].rank == rank && ops[i].step.kind() == wanted &&
           ops[i].step.stage() == step.stage() &&
-          ops[i].step.microbatch() == step.microbatch())
+          ops[i].step.unit() == step.unit())
         return posted(s, i) && complete(s, i);
     return true;
   }
@@ -169,8 +169,7 @@ private:
     for (unsigned i = 0; i != ops.size(); ++i) {
       const Op &op = ops[i];
       if (op.rank != rank || op.step.kind() != sendOfWait(wait.kind()) ||
-          op.step.stage() != wait.stage() ||
-          op.step.microbatch() != wait.microbatch())
+          op.step.stage() != wait.stage() || op.step.unit() != wait.unit())
         continue;
       if (!posted(s, i) || !complete(s, i))
         return false;

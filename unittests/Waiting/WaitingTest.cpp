@@ -30,7 +30,7 @@ static void addWaits(Rng &rng, Schedule &schedule) {
     for (size_t i = 0; i != old.size(); ++i) {
       if (!isSend(old[i].kind()) || oneIn(rng, 3))
         continue;
-      Step wait(waitOfSend(old[i].kind()), old[i].stage(), old[i].microbatch());
+      Step wait(waitOfSend(old[i].kind()), old[i].stage(), old[i].unit());
       size_t send = 0;
       while (!list[send].sameAction(old[i]))
         ++send;
