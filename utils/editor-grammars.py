@@ -66,8 +66,7 @@ class Words:
                                if len(name) > 1})
         self.scopes = [word for word in re.findall(r'^PIPEC_SCOPE\(\w+, "(\w+)", [1-9]', figures, re.M)]
         steps = (root / "lib/Support/Steps.def").read_text()
-        self.kinds = re.findall(r'^PIPEC_(?:COMPUTE|SEND|RECV|SEND_WAIT|FSDP|FSDP_WAIT|TIED|OTHER)\(\w+, "(\w+)"',
-                                steps, re.M)
+        self.kinds = re.findall(r'^PIPEC_(?:STEP|IDLE)_ROW\(\w+, "(\w+)"', steps, re.M)
         assert self.metrics and self.figures and self.scopes and len(self.kinds) > 10
 
 

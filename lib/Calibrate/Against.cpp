@@ -136,7 +136,7 @@ void Against::measureRank(unsigned number, const Finder &finder) {
     int64_t gathered = 0;
     for (; nextWait != waits.size() && waits[nextWait].start < span.hostEnd;
          ++nextWait)
-      if (isFsdp(recording->cells[waits[nextWait].cell][0].kind()))
+      if (recording->cells[waits[nextWait].cell][0].stream() == Stream::Gather)
         gathered += waits[nextWait].length();
     take(gather, gathered);
     // The input that was made last, and how long its way is.

@@ -289,11 +289,12 @@ void StepMeasurer::addStep(size_t number, const StepSpan &span,
   bool isStarted =
       kind == StepKind::ReduceGrad &&
       laterReductions.contains({unsigned(number), members[0].stage()});
-  if (isFsdp(kind) && !span.isDevice && (!executor || isStarted)) {
+  if (streamOf(kind) == Stream::Gather && !span.isDevice &&
+      (!executor || isStarted)) {
     result.hostCollectives.insert(kind);
     return;
   }
-  if (!isCompute(kind) && !isFsdp(kind))
+  if (!isCompute(kind) && streamOf(kind) != Stream::Gather)
     return;
   Samples &samples = result.steps[{
       costFigure(kind), Place{FigureScope::Stage, members[0].stage()}}]

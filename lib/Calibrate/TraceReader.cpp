@@ -172,7 +172,7 @@ void TraceReader::readExecutorSpan(const Event &event) {
   if (kindText.empty() || runText.empty())
     return;
   std::optional<StepKind> kind = parseStepKind(kindText.trim('"'));
-  if (kind && isTied(*kind))
+  if (kind && streamOf(*kind) == Stream::Tied)
     return;
   // `SEND_F s0 m2 -> s3` is a transfer on an edge that a chain does not have.
   std::optional<unsigned> peer;

@@ -197,7 +197,8 @@ void TraceSplitter::addHostTime() {
     int64_t waited = 0;
     for (StepSpan &span : step) {
       StepKind kind = kindOf(span);
-      if (isWait(kind) || (isExecutor && (isRecv(kind) || isFsdp(kind))))
+      if (isWait(kind) ||
+          (isExecutor && (isRecv(kind) || streamOf(kind) == Stream::Gather)))
         waited += span.hostEnd - span.hostStart;
       if (!isCompute(kind))
         continue;

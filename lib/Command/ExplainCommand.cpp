@@ -59,7 +59,7 @@ static std::optional<WantedStep> parseStep(StringRef text) {
   text = text.trim();
   if (longForm.match(text, &part)) {
     kind = parseStepKind(part[1]);
-    if (!kind || part[2] != (isTied(*kind) ? "t" : "s"))
+    if (!kind || part[2] != (streamOf(*kind) == Stream::Tied ? "t" : "s"))
       return std::nullopt;
     stage = part[3];
     microbatch = part[5];
@@ -73,10 +73,10 @@ static std::optional<WantedStep> parseStep(StringRef text) {
     microbatch = part[7];
     chunk = part[8];
     bool namesStep = stage.empty() ? !microbatch.empty() : chunk.empty();
-    if (!kind || isTied(*kind) || !namesStep)
+    if (!kind || streamOf(*kind) == Stream::Tied || !namesStep)
       return std::nullopt;
   }
-  if (!kind || !(hasStage(*kind) || isTied(*kind)) ||
+  if (!kind || !(hasStage(*kind) || streamOf(*kind) == Stream::Tied) ||
       hasUnit(*kind) == microbatch.empty())
     return std::nullopt;
   WantedStep step;

@@ -100,7 +100,7 @@ Figure costFigure(StepKind kind) {
                 unsigned(Figure::W) == unsigned(StepKind::W));
   if (isCompute(kind))
     return Figure(kind);
-  assert(isFsdp(kind));
+  assert(streamOf(kind) == Stream::Gather);
   return Figure(unsigned(Figure::Unshard) + unsigned(kind) -
                 unsigned(StepKind::Unshard));
 }

@@ -224,7 +224,7 @@ ArrayRef<DataModel::Fields::Field> DataModel::Fields::all() {
 /// of kinds come first, in the order of StepKind.
 static constexpr DataField flagFields[] = {
 #define PIPEC_STEP(Id, Text) DataField::Step_is##Id,
-#define PIPEC_OTHER(Id, Text)
+#define PIPEC_IDLE(Id, Text)
 #include "Support/Steps.def"
     DataField::Step_hasMicrobatch,
     DataField::Step_joined,

@@ -271,7 +271,7 @@ StepList stepsToWrite(ArrayRef<Step> list) {
     for (; end != out.size() && !isCompute(out[end].kind()); ++end) {
       StepKind kind = out[end].kind();
       if (isSend(kind) || kind == StepKind::Reshard ||
-          kind == StepKind::ReduceGrad || isTied(kind))
+          kind == StepKind::ReduceGrad || streamOf(kind) == Stream::Tied)
         firstOfNext = end + 1;
     }
     // A batch counts as one step.

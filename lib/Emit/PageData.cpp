@@ -115,10 +115,10 @@ void PageData::write() {
 }
 
 static char laneLetter(StepKind kind) {
-  return kind == StepKind::Unshard   ? 'U'
-         : kind == StepKind::Reshard ? 'R'
-         : isTied(kind)              ? 'T'
-                                     : 'G';
+  return kind == StepKind::Unshard        ? 'U'
+         : kind == StepKind::Reshard      ? 'R'
+         : streamOf(kind) == Stream::Tied ? 'T'
+                                          : 'G';
 }
 
 int PageData::sourceOf(Step step) {
@@ -245,7 +245,7 @@ void PageData::writeFsdp(unsigned rank, JsonObject &lane) {
   int64_t last = picture.from();
   picture.forEachGroup(rank, [&](const Picture::Group &group) {
     Step step = schedule.ranks[rank][group.begin];
-    if (isCollective(step.kind()))
+    if (isPosted(step.kind()))
       steps.add(laneLetter(step.kind()),
                 {step.stage(), group.start - std::exchange(last, group.start),
                  group.finish - group.start});

@@ -162,7 +162,7 @@ void SvgWriter::writeFsdp(unsigned rank) {
      << Px{fsdpHeight} << "\"/>\n<g>\n";
   picture.forEachGroup(rank, [&](const Picture::Group &group) {
     StepKind kind = list[group.begin].kind();
-    if (!isCollective(kind))
+    if (!isPosted(kind))
       return;
     int64_t mark = 25;
     int64_t left = std::min(x(group.start), leftMargin + plotWidth - mark);

@@ -68,7 +68,7 @@ void SvgLayout::survey() {
           labelLetters = std::max(labelLetters, number(step).size());
           hasPairs |= group.end - group.begin > 1;
         }
-        hasFsdp |= isCollective(step.kind());
+        hasFsdp |= isPosted(step.kind());
       }
     });
     picture.forEachWait(rank, [&](Step step, int64_t) {

@@ -84,8 +84,8 @@ void printNotDrawn(raw_ostream &os, const Schedule &schedule) {
   for (const StepList &list : schedule.ranks)
     for (Step step : list) {
       transfers += isSend(step.kind());
-      actions += isFsdp(step.kind());
-      sums += isTied(step.kind());
+      actions += step.stream() == Stream::Gather;
+      sums += step.stream() == Stream::Tied;
       waits += isWait(step.kind());
     }
   if (transfers + actions + sums + waits == 0)

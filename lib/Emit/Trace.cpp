@@ -198,8 +198,7 @@ void TraceWriter::writeNames(unsigned rank) {
   metadata("process_labels", rank, track, "labels", label);
   nameTrack(rank, track, "compute", 0);
   if (llvm::any_of(schedule.ranks[rank], [](Step step) {
-        return isCollective(step.kind()) ||
-               step.kind() == StepKind::WaitReduceGrad;
+        return isPosted(step.kind()) || step.kind() == StepKind::WaitReduceGrad;
       }))
     nameTrack(rank, fsdpTrack(rank), "FSDP", 1);
   if (!schedule.phases.empty())
@@ -263,7 +262,7 @@ void TraceWriter::writeRank(unsigned rank) {
 /// Writes a step as members of a JSON object.
 void TraceWriter::writeWhat(JsonObject &args, Step step) const {
   args("kind", stepKindName(step.kind()));
-  args(isTied(step.kind()) ? "group" : "stage", step.stage());
+  args(step.stream() == Stream::Tied ? "group" : "stage", step.stage());
   if (hasUnit(step.kind()))
     args("microbatch", step.unit())("chunk",
                                     picture.chunks().of(schedule, step));
@@ -273,7 +272,7 @@ void TraceWriter::writeStep(const Picture::Group &group) {
   const StepList &list = schedule.ranks[group.rank];
   ArrayRef<Step> steps =
       ArrayRef(list).slice(group.begin, group.end - group.begin);
-  bool fsdp = isCollective(steps.front().kind());
+  bool fsdp = isPosted(steps.front().kind());
   bool overlap = steps.size() > 1;
   {
     Event event(*this, 'X', group.rank,

@@ -63,7 +63,8 @@ uint32_t Causes::computeBefore(StepRef at) const {
 
 /// The FSDP step before `at` on its rank.
 uint32_t Causes::collectiveBefore(StepRef at) const {
-  return lastBefore(at, [](Step step) { return isFsdp(step.kind()); });
+  return lastBefore(at,
+                    [](Step step) { return step.stream() == Stream::Gather; });
 }
 
 /// The step that the rank waited for at `wait` if both ended at the same time,
@@ -147,7 +148,7 @@ PathStep Causes::link(uint32_t step) const {
     return linkOfCompute(at);
   if (isP2P(kind) && theTransfers)
     return linkOfTransfer(step);
-  if (isTied(kind))
+  if (streamOf(kind) == Stream::Tied)
     return linkOfTied(at);
   return linkOfOther(at);
 }
@@ -187,7 +188,8 @@ PathStep Causes::linkOfOther(StepRef at) const {
   int64_t posted = link.before == none ? 0 : run.end(link.before);
   if (posted != start && findWait(link, at))
     return link;
-  if (posted == start || !isFsdp(theSchedule.ranks[at.rank][at.index].kind()))
+  if (posted == start ||
+      theSchedule.ranks[at.rank][at.index].stream() != Stream::Gather)
     return link;
   if (uint32_t before = collectiveBefore(at); before != none)
     link.because(Reason::Queue, before);

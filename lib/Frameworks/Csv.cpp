@@ -79,9 +79,10 @@ public:
          ++i)
       numbers.emplace_back(utostr(i));
     for (unsigned stage = 0; stage != schedule.numStages; ++stage) {
-#define PIPEC_TIED(Id, Text) heads.emplace_back(",t" + utostr(stage) + Text);
-#define PIPEC_OTHER(Id, Text) heads.emplace_back(",");
-#define PIPEC_STEP(Id, Text) heads.emplace_back("," + utostr(stage) + Text);
+#define PIPEC_IDLE(Id, Text) heads.emplace_back(",");
+#define PIPEC_STEP(Id, Text)                                                   \
+  heads.emplace_back((streamOf(StepKind::Id) == Stream::Tied ? ",t" : ",") +   \
+                     utostr(stage) + Text);
 #include "Support/Steps.def"
     }
   }

@@ -139,7 +139,7 @@ void InstructionWriter::writeInstructions(unsigned rank,
   os << '[';
   for (Step step : schedule.ranks[rank]) {
     // The engine sums tied gradients at the end.
-    if (isTied(step.kind()))
+    if (step.stream() == Stream::Tied)
       continue;
     unsigned microbatch = step.unit();
     if (begins(step, rank))

@@ -61,7 +61,7 @@ static void writeList(raw_ostream &os, ArrayRef<Step> list) {
   bool first = true;
   for (size_t i = 0; i != list.size(); ++i) {
     // The runtime waits, and sums tied gradients, itself.
-    if (isWait(list[i].kind()) || isTied(list[i].kind()))
+    if (isWait(list[i].kind()) || list[i].stream() == Stream::Tied)
       continue;
     if (!std::exchange(first, false))
       os << ',';

@@ -132,7 +132,7 @@ bool ScheduleRules::checkTiesSummed(auto kind) {
   BitVector summed(schedule.ties.size());
   for (const StepList &list : schedule.ranks)
     for (Step step : list)
-      if (isTied(step.kind()))
+      if (step.stream() == Stream::Tied)
         summed.set(step.stage());
   return schedule.forwardOnly || summed.all() || refuse(kind, schedule.name);
 }

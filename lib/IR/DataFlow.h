@@ -35,7 +35,7 @@
 // A stage also keeps results for its own later steps: the activations that F
 // saves for B or I, and the gradient that I keeps for W. All steps of a pair of
 // stage and micro-batch are on one rank, so these dependences follow from the
-// order of one list (`workBefore` in Support/StepKind.h), and most users do not
+// order of one list (the states of Support/Steps.def), and most users do not
 // need them. In a flow `withKept` they are data too, in the last port of a row.
 //
 //                          inputs                     outputs

@@ -21,31 +21,14 @@ size_t Schedule::numSteps() const {
   return count;
 }
 
-/// True if at least one step has one of `kinds`, a mask with bit K for the kind
-/// with value K. Scans each list without a branch per step.
-static bool hasKind(const Schedule &schedule, uint32_t kinds) {
-  return any_of(schedule.ranks, [&](const StepList &list) {
+bool Schedule::has(uint32_t kinds) const {
+  return any_of(ranks, [&](const StepList &list) {
+    // Without a branch per step.
     uint32_t found = 0;
     for (Step step : list)
       found |= uint32_t(1) << unsigned(step.kind());
     return (found & kinds) != 0;
   });
-}
-
-bool Schedule::hasP2P() const {
-  return hasKind(*this, step_facts::sends | step_facts::receives);
-}
-
-bool Schedule::hasFsdp() const {
-  return hasKind(*this, step_facts::collectives);
-}
-
-bool Schedule::hasSendWaits() const {
-  return hasKind(*this, step_facts::sendWaits);
-}
-
-bool Schedule::hasReduceWaits() const {
-  return hasKind(*this, step_facts::bit(StepKind::WaitReduceGrad));
 }
 
 bool Schedule::holdsTied(unsigned rank, unsigned group) const {

@@ -99,12 +99,15 @@ struct Schedule : ScheduleHeader {
 
   /// The number of steps of all ranks.
   size_t numSteps() const;
-  /// True if at least one rank has a P2P step (an FSDP step, a wait for a send,
-  /// a wait for a reduction).
-  bool hasP2P() const;
-  bool hasFsdp() const;
-  bool hasSendWaits() const;
-  bool hasReduceWaits() const;
+  /// True if at least one rank has a step of one of `kinds`, a mask as in
+  /// Support/StepKind.h.
+  bool has(uint32_t kinds) const;
+  bool hasP2P() const { return has(step_facts::transfers); }
+  bool hasFsdp() const { return has(step_facts::kindsOn(Stream::Gather)); }
+  bool hasSendWaits() const { return has(step_facts::sendWaits); }
+  bool hasReduceWaits() const {
+    return has(step_facts::bit(StepKind::WaitReduceGrad));
+  }
 
   /// The index after the group (overlap, batch or single step) that starts at
   /// `begin` of `list`. If a faulty pass leaves a joined step at the end of the

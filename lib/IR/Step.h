@@ -32,6 +32,7 @@ public:
   }
 
   StepKind kind() const { return StepKind(what & kindMask); }
+  Stream stream() const { return streamOf(kind()); }
   /// The position in the model, from 0; 0 for a bubble. For a REDUCE_TIED, the
   /// number of its group, which is less than the number of stages too.
   unsigned stage() const { return what >> stageShift; }

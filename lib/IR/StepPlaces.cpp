@@ -21,7 +21,7 @@ static void printWithoutPeer(raw_ostream &os, Step step) {
   os << stepKindName(step.kind());
   if (hasStage(step.kind()))
     os << " s" << step.stage();
-  else if (isTied(step.kind()))
+  else if (step.stream() == Stream::Tied)
     os << " t" << step.stage();
   if (hasUnit(step.kind()))
     os << " m" << step.unit();

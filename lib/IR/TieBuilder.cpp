@@ -41,13 +41,13 @@ std::vector<std::vector<unsigned>> tiesOfLists(const Schedule &schedule) {
   std::vector<std::vector<unsigned>> groups;
   std::vector<size_t> last(schedule.numStages);
   for (const auto &[rank, list] : enumerate(schedule.ranks)) {
-    if (none_of(list, [](Step step) { return isTied(step.kind()); }))
+    if (none_of(list, [](Step step) { return step.stream() == Stream::Tied; }))
       continue;
     for (const auto &[index, step] : enumerate(list))
       if (makesWeightGradient(step.kind()))
         last[step.stage()] = index;
     for (const auto &[index, step] : enumerate(list)) {
-      if (!isTied(step.kind()))
+      if (step.stream() != Stream::Tied)
         continue;
       if (step.stage() >= groups.size())
         groups.resize(step.stage() + 1);

@@ -17,7 +17,8 @@ TiedMeetings::TiedMeetings(const Schedule &schedule,
     return;
   for (uint32_t rank = 0; rank != schedule.ranks.size(); ++rank)
     for (const auto &[index, step] : enumerate(schedule.ranks[rank])) {
-      if (!isTied(step.kind()) || !schedule.holdsTied(rank, step.stage()))
+      if (step.stream() != Stream::Tied ||
+          !schedule.holdsTied(rank, step.stage()))
         continue;
       SmallVector<StepRef, 2> &group = byGroup[step.stage()];
       if (!group.empty() && group.back().rank == rank)

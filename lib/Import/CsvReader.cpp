@@ -126,7 +126,7 @@ private:
   }
   /// Adds `step` to the list of the current rank.
   void add(Step step, StringRef cell, StepList &steps) {
-    if (isTied(step.kind()))
+    if (step.stream() == Stream::Tied)
       header.noteTied(step);
     else
       header.note(step, rank);
@@ -252,7 +252,7 @@ bool CsvReader::readStep(StringRef cell, StringRef &rest, Step &step) {
     if (old.whole.text.empty())
       old.whole = {cell, row, column};
   }
-  if (!kind || isTied(*kind) != tied ||
+  if (!kind || (streamOf(*kind) == Stream::Tied) != tied ||
       (peer &&
        (arrow == '<' ? !isRecv(*kind) : !isSend(*kind) && !isSendWait(*kind))))
     return unknownStep(cell);

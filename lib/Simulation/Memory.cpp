@@ -27,26 +27,26 @@ FailureOr<MemoryModel> MemoryModel::make(const Schedule &schedule,
   return model;
 }
 
-/// The figures of one stage. `anyStage` stands for all stages without settings
-/// of their own, usually most of them.
+/// Calls `visit` with a place for each figure of one stage, and the figure.
+/// `anyStage` stands for all stages without settings of their own, usually most
+/// of them.
 template <typename Visitor>
-static bool visitFigures(const MemorySettings &memory, unsigned stage,
-                         Visitor visit) {
-  return all_of(computeKinds,
-                [&](StepKind kind) {
-                  std::optional<Rational> delta = memory.delta(kind, stage);
-                  return delta && visit(*delta);
-                }) &&
-         all_of(computeKinds,
-                [&](StepKind kind) {
-                  return visit(memory.during(kind, stage));
-                }) &&
-         visit(memory.parameters(stage)) && visit(memory.sharded(stage)) &&
-         visit(memory.receive(stage));
+bool MemoryModel::visitFigures(const MemorySettings &memory, unsigned stage,
+                               Stage &into, Visitor visit) {
+  for (StepKind kind : computeKinds) {
+    std::optional<Rational> delta = memory.delta(kind, stage);
+    if (!delta || !visit(into.delta[unsigned(kind)], *delta) ||
+        !visit(into.during[unsigned(kind)], memory.during(kind, stage)))
+      return false;
+  }
+  return visit(into.parameters, memory.parameters(stage)) &&
+         visit(into.sharded, memory.sharded(stage)) &&
+         visit(into.receive, memory.receive(stage));
 }
 
 bool MemoryModel::findUnit() {
-  auto widen = [&](Rational value) {
+  Stage unused;
+  auto widen = [&](int64_t &, Rational value) {
     __int128 next = __int128(unit) / std::gcd(unit, value.denominator()) *
                     value.denominator();
     if (next > mostUnits)
@@ -55,34 +55,27 @@ bool MemoryModel::findUnit() {
     return true;
   };
   const MemorySettings &memory = schedule->memory;
-  return visitFigures(memory, anyStage, widen) &&
+  return visitFigures(memory, anyStage, unused, widen) &&
          all_of(memory.in(FigureScope::Stage), [&](const auto &entry) {
-           return visitFigures(memory, entry.first.number, widen);
+           return visitFigures(memory, entry.first.number, unused, widen);
          });
 }
 
 bool MemoryModel::convert() {
   const MemorySettings &memory = schedule->memory;
-  auto convertStage = [&](unsigned stage, Stage &into) {
-    int64_t *next[] = {&into.delta[0],  &into.delta[1],  &into.delta[2],
-                       &into.delta[3],  &into.during[0], &into.during[1],
-                       &into.during[2], &into.during[3], &into.parameters,
-                       &into.sharded,   &into.receive};
-    unsigned at = 0;
-    return visitFigures(memory, stage, [&](Rational value) {
-      __int128 units =
-          __int128(value.numerator()) * (unit / value.denominator());
-      *next[at++] = int64_t(units);
-      return units <= mostUnits && units >= -mostUnits;
-    });
+  auto toUnits = [&](int64_t &into, Rational value) {
+    __int128 units = __int128(value.numerator()) * (unit / value.denominator());
+    into = int64_t(units);
+    return units <= mostUnits && units >= -mostUnits;
   };
   Stage common;
-  if (!convertStage(anyStage, common))
+  if (!visitFigures(memory, anyStage, common, toUnits))
     return false;
   stages.assign(schedule->numStages, common);
   return all_of(memory.in(FigureScope::Stage), [&](const auto &entry) {
     unsigned stage = entry.first.number;
-    return stage >= schedule->numStages || convertStage(stage, stages[stage]);
+    return stage >= schedule->numStages ||
+           visitFigures(memory, stage, stages[stage], toUnits);
   });
 }
 
@@ -127,7 +120,7 @@ bool MemoryModel::sumsFit() const {
         sum += size(delta(step)) + during(step);
       else if (isRecv(step.kind()))
         sum += size(stage.receive);
-      else if (isFsdp(step.kind()))
+      else if (step.stream() == Stream::Gather)
         sum += size(stage.parameters);
     }
     if (sum > mostUnits / 4)

@@ -109,6 +109,9 @@ private:
 
   explicit MemoryModel(const Schedule &schedule)
       : schedule(&schedule), flow(schedule) {}
+  template <typename Visitor>
+  static bool visitFigures(const MemorySettings &memory, unsigned stage,
+                           Stage &into, Visitor visit);
   bool findUnit();
   bool convert();
   bool findParameters();

@@ -1,9 +1,9 @@
-//===- Resources.h - Collectives, edges and ranks of a run ------*- C++ -*-===//
+//===- Resources.h - Streams, edges and ranks of a run ----------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Resources that are used while a rank computes: the collectives of FSDP, which
-// run one after the other on each rank, and the directed edges between two
-// ranks, which each transfer occupies for its occupancy.
+// Resources that are used while a rank computes: the streams of its
+// collectives, which run in order, and the directed edges between two ranks,
+// which each transfer occupies for its occupancy.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,36 +13,41 @@
 #include "Simulation/TickCosts.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <vector>
 
 namespace pipec {
 
 /// The collectives of all ranks in one run.
-class Collectives {
+class Streams {
 public:
-  Collectives(const Schedule &schedule, const TickCosts &costs)
-      : placement(schedule.placement), costs(costs), free(schedule.numRanks),
-        gathered(schedule.numStages * placement.numDirections()),
-        reduced(gathered.size()) {}
+  Streams(const Schedule &schedule, const TickCosts &costs)
+      : placement(schedule.placement), costs(costs), free(schedule.numRanks) {
+    for (std::vector<int64_t> &ends : reached)
+      ends.resize(schedule.numStages * placement.numDirections());
+  }
 
-  /// Called when `rank` reaches an FSDP step at time `now`. Returns its start.
-  int64_t issue(unsigned rank, Step step, int64_t now) {
+  /// Called when `rank` reaches a step that it posts, at time `now`. Returns
+  /// its start, for a REDUCE_TIED without regard to the other ranks of its
+  /// group.
+  int64_t post(unsigned rank, Step step, int64_t now) {
     int64_t start = std::max(now, free[rank]);
-    free[rank] = start + costs.collective(rank, step);
-    if (step.kind() == StepKind::Unshard)
-      gathered[index(rank, step.stage())] = free[rank];
-    else if (step.kind() == StepKind::ReduceGrad)
-      reduced[index(rank, step.stage())] = free[rank];
+    if (step.stream() == Stream::Gather) {
+      free[rank] = start + costs.collective(rank, step);
+      if (State state = stateAfter(step.kind()); state != State::Sharded)
+        reached[state == State::Reduced][index(rank, step.stage())] =
+            free[rank];
+    }
     return start;
   }
-  /// The end of the last UNSHARD of `stage` that `rank` has reached.
-  int64_t gatheredAt(unsigned rank, unsigned stage) const {
-    return gathered[index(rank, stage)];
-  }
-  /// The end of the last REDUCE_GRAD of `stage` that `rank` has reached.
-  int64_t reducedAt(unsigned rank, unsigned stage) const {
-    return reduced[index(rank, stage)];
+  /// The end of the last UNSHARD of the stage of a compute step that `rank` has
+  /// reached, or of the REDUCE_GRAD for a wait. 0 for all other steps.
+  int64_t needs(unsigned rank, Step step) const {
+    bool reduction = step.kind() == StepKind::WaitReduceGrad;
+    return reduction || isCompute(step.kind())
+               ? reached[reduction][index(rank, step.stage())]
+               : 0;
   }
 
 private:
@@ -55,9 +60,10 @@ private:
 
   const Placement &placement;
   const TickCosts &costs;
+  /// By rank, when its last FSDP step ends.
   std::vector<int64_t> free;
-  std::vector<int64_t> gathered;
-  std::vector<int64_t> reduced;
+  /// When parameters are whole, and when gradients are reduced.
+  std::array<std::vector<int64_t>, 2> reached;
 };
 
 /// The directed edges in one run.
@@ -85,15 +91,15 @@ private:
 
 /// The times of all ranks in one run under free arrival: each rank runs its
 /// groups in order, as early as data allows. A start is the latest of several
-/// ends, so the order in which ranks are processed does not matter. Collectives
-/// and edges are only considered with `resources`, since most runs have no
+/// ends, so the order in which ranks are processed does not matter. Streams and
+/// edges are only considered with `resources`, since most runs have no
 /// costs for them.
 template <bool resources> class FreeClock {
 public:
   FreeClock(const Schedule &schedule, const TickCosts &costs)
       : schedule(schedule), costs(costs), ranks(schedule.numRanks) {
     if constexpr (resources) {
-      collectives.emplace(schedule, costs);
+      streams.emplace(schedule, costs);
       edges.emplace(costs);
     }
   }
@@ -108,14 +114,10 @@ public:
     const StepList &list = schedule.ranks[rank];
     Rank &self = ranks[rank];
     if constexpr (resources) {
-      Step first = list[begin];
-      if (isFsdp(first.kind()))
-        return collectives->issue(rank, first, self.end);
-      if (first.kind() == StepKind::WaitReduceGrad)
-        waitFor(rank, collectives->reducedAt(rank, first.stage()));
+      if (isPosted(list[begin].kind()))
+        return streams->post(rank, list[begin], self.end);
       for (size_t i = begin; i != end; ++i)
-        if (isCompute(list[i].kind()))
-          waitFor(rank, collectives->gatheredAt(rank, list[i].stage()));
+        waitFor(rank, streams->needs(rank, list[i]));
     }
     // start(s) = max(end of the group before s on its rank,
     //                max over inputs x of s (end(producer(x)) + latency(x)))
@@ -148,11 +150,11 @@ private:
   const Schedule &schedule;
   const TickCosts &costs;
   std::vector<Rank> ranks;
-  std::optional<Collectives> collectives;
+  std::optional<Streams> streams;
   std::optional<EdgeQueues> edges;
 };
 
-/// True if a run of `schedule` must consider collectives or edges.
+/// True if a run of `schedule` must consider streams or edges.
 inline bool needsResources(const Schedule &schedule, const TickCosts &costs) {
   return (costs.hasCollectives() && schedule.hasFsdp()) || costs.hasOccupancy();
 }

@@ -40,7 +40,7 @@ public:
 
 namespace {
 
-/// A run under free arrival, with or without collectives and edges.
+/// A run under free arrival, with or without streams and edges.
 template <bool resources> class FreeRun {
 public:
   /// When a result is available to its consumer.
@@ -73,14 +73,14 @@ private:
   std::vector<int64_t> &starts;
 };
 
-/// The clock of a run under a model, with or without collectives and edges.
+/// The clock of a run under a model, with or without streams and edges.
 template <bool resources> struct TickClock {
   static constexpr bool timed = true;
   static constexpr bool waitsForResources = resources;
   const TickCosts &costs;
   std::vector<int64_t> &starts;
   std::vector<int64_t> rankEnds;
-  std::optional<Collectives> collectives = std::nullopt;
+  std::optional<Streams> streams = std::nullopt;
   std::optional<EdgeQueues> edges = std::nullopt;
 
   int64_t duration(ArrayRef<Step> list, size_t begin, size_t end) const {
@@ -99,27 +99,14 @@ LogicalResult checkResults(const Schedule &schedule, DiagEngine &diags) {
                       schedule.numStages, schedule.numUnits);
 }
 
-/// Changes the starts of the REDUCE_TIED of a run from the times at which ranks
-/// post them to those at which all ranks of their group have posted theirs, and
-/// the earlier collectives of these ranks have ended. All groups must meet. As
+/// Changes the starts of the REDUCE_TIED of a run from the times at which they
+/// may start on their own rank to those at which all ranks of their group have
+/// reached that, and have ended the earlier ones. All groups must meet. As
 /// nothing waits for them, no other start changes. Linear.
 static void setTiedStarts(const Schedule &schedule,
                           const TiedMeetings &meetings, const TickCosts &costs,
                           const StepNumbers &numbers,
                           std::vector<int64_t> &starts) {
-  for (unsigned rank = 0; rank != schedule.ranks.size(); ++rank) {
-    if (meetings.stepsOf(rank).empty())
-      continue;
-    int64_t busy = 0;
-    uint32_t number = numbers.begin(rank);
-    for (Step step : schedule.ranks[rank]) {
-      int64_t &start = starts[number++];
-      if (isFsdp(step.kind()))
-        busy = std::max(busy, start + costs.collective(rank, step));
-      else if (isTied(step.kind()))
-        start = std::max(start, busy);
-    }
-  }
   std::vector<int64_t> free(schedule.ranks.size());
   for (unsigned group : meetings.order()) {
     int64_t start = 0;
@@ -168,7 +155,7 @@ FailureOr<Simulation> Simulator::run(const Schedule &schedule,
     TickClock<any> clock{ticks, starts,
                          std::vector<int64_t>(schedule.numRanks)};
     if constexpr (any) {
-      clock.collectives.emplace(schedule, ticks);
+      clock.streams.emplace(schedule, ticks);
       clock.edges.emplace(ticks);
     }
     return endsUnderModel(std::move(clock));
@@ -262,12 +249,10 @@ void Simulation::summarize() {
                                : tickCosts.duration(list, begin, end);
         note(start(rank, begin), duration);
         times.work += duration;
-      } else if (tickCosts.hasCollectives() && isFsdp(list[begin].kind())) {
+      } else if (isPosted(list[begin].kind())) {
         // Collectives without duration cannot delay a step.
         if (int64_t duration = tickCosts.collective(rank, list[begin]))
           note(start(rank, begin), duration);
-      } else if (tickCosts.reduceTied() && isTied(list[begin].kind())) {
-        note(start(rank, begin), tickCosts.reduceTied());
       }
       begin = end;
     }
@@ -286,7 +271,7 @@ int64_t Simulation::end(unsigned rank, size_t index) const {
   int64_t begin = start(rank, index);
   if (isP2P(list[index].kind()))
     return transferEnd(rank, index);
-  if (isCollective(list[index].kind()))
+  if (isPosted(list[index].kind()))
     return begin + tickCosts.collective(rank, list[index]);
   return begin + tickCosts.duration(list, groupBegin(list, index),
                                     Schedule::groupEnd(list, index));
@@ -341,7 +326,7 @@ void fillTimes(Schedule &schedule, const Simulation &simulation) {
       end = Schedule::groupEnd(list, begin);
       StepKind kind = list[begin].kind();
       bool transfer = isP2P(kind) && simulation.model();
-      if (!isCompute(kind) && !transfer && !isCollective(kind))
+      if (!isCompute(kind) && !transfer && !isPosted(kind))
         continue;
       int64_t start = simulation.start(rank, begin);
       for (size_t i = begin; i != end; ++i)

@@ -87,7 +87,7 @@ public:
 
   /// Converts ticks to a time in the unit of the costs.
   Rational time(int64_t ticks) const { return tickCosts.time(ticks); }
-  /// 1 - work / (ranks * clock); 0 if the schedule takes no time. Nothing if
+  /// 1 - work / (ranks * clock); 0 if the schedule takes no time. Empty if
   /// the fraction does not fit.
   std::optional<Rational> bubbleRate(int64_t clock) const;
 

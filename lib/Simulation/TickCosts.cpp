@@ -131,9 +131,9 @@ public:
           sum +=
               inGroup || !last ? overlapped(own, row.rankFactor, factor) : own;
           inGroup = !last;
-        } else if (isFsdp(step.kind())) {
+        } else if (step.stream() == Stream::Gather) {
           sum += costs.collective(unsigned(rank), step);
-        } else if (isTied(step.kind())) {
+        } else if (step.stream() == Stream::Tied) {
           sum += costs.tied;
         }
         sum = std::min(sum, enough);

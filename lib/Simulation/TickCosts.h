@@ -63,7 +63,7 @@ public:
   /// The time for which an FSDP step of `rank` occupies its collectives, or a
   /// REDUCE_TIED runs.
   int64_t collective(unsigned rank, Step step) const {
-    if (isTied(step.kind()))
+    if (step.stream() == Stream::Tied)
       return tied;
     if (!anyCollective)
       return 0;

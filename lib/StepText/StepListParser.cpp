@@ -145,7 +145,7 @@ bool StepsParser::parseStep(StringRef word, bool joined) {
   if (hasStage(*kind) && !parseStage(stage))
     return false;
   // The number of a group has the place of a stage.
-  if (isTied(*kind) && !parseTiedGroup(stage))
+  if (streamOf(*kind) == Stream::Tied && !parseTiedGroup(stage))
     return false;
   if (hasUnit(*kind) && !parseMicrobatch(microbatch))
     return false;

@@ -212,11 +212,11 @@ private:
     auto addNumber = [&](unsigned value) {
       q = std::to_chars(q, q + 10, value).ptr;
     };
-    add(names[unsigned(step.kind())]);
+    add(stepKindName(step.kind()));
     if (hasStage(step.kind())) {
       add(" s");
       addNumber(step.stage());
-    } else if (isTied(step.kind())) {
+    } else if (step.stream() == Stream::Tied) {
       add(" t");
       addNumber(step.stage());
     }
@@ -238,11 +238,6 @@ private:
     }
     out.commit(q);
   }
-
-  static constexpr StringLiteral names[] = {
-#define PIPEC_STEP(Id, Text) Text,
-#include "Support/Steps.def"
-  };
 
   const Schedule &schedule;
   DataFlow flow;

@@ -30,100 +30,122 @@ enum class DataKind : uint8_t {
 };
 inline constexpr unsigned numDataKinds = unsigned(DataKind::None) + 1;
 
-/// The parts of the work of a stage on a micro-batch, each of which is done
-/// exactly once. A B does two of them.
-namespace StageWork {
-enum Part : uint8_t { Forward = 1, InputGradient = 2, WeightGradient = 4 };
-inline constexpr unsigned All = Forward | InputGradient | WeightGradient;
-} // namespace StageWork
+/// Where a step runs. The steps of one stream of a rank run one after the
+/// other, those of several streams at the same time.
+enum class Stream : uint8_t {
+  Compute,
+  /// Transfers between ranks.
+  Link,
+  /// The collectives of FSDP.
+  Gather,
+  /// The collectives of groups of tied stages.
+  Tied,
+  /// Steps without work.
+  None,
+};
 
-// The columns of Steps.def. A set of kinds is a mask whose bit K is the kind
-// with value K.
+/// The objects in the memory of a rank, and their states.
+enum class Object : uint8_t {
+#define PIPEC_OBJECT(Id) Id,
+#include "Support/States.def"
+  None,
+};
+enum class State : uint8_t {
+#define PIPEC_STATE(Object, Id) Id,
+#include "Support/States.def"
+  None,
+};
+constexpr Object objectOf(State state) {
+  constexpr Object objects[] = {
+#define PIPEC_STATE(Of, Id) Object::Of,
+#include "Support/States.def"
+      Object::None};
+  return objects[unsigned(state)];
+}
+
+// The rows of Steps.def. A set of kinds is a mask whose bit K is the kind with
+// value K.
 namespace step_facts {
-using namespace StageWork;
-constexpr llvm::StringLiteral names[] = {
-#define PIPEC_STEP(Id, Text) Text,
+enum class Role : uint8_t { Work, Send, Receive, Wait };
+struct Row {
+  llvm::StringLiteral name;
+  Stream stream;
+  Role role;
+  DataKind data;
+  State from;
+  State to;
+};
+constexpr Row rows[] = {
+#define PIPEC_STEP_ROW(Id, Text, OnStream, HasRole, Data, From, To)            \
+  {Text,           Stream::OnStream, Role::HasRole,                            \
+   DataKind::Data, State::From,      State::To},
 #include "Support/Steps.def"
 };
 constexpr uint32_t bit(StepKind kind) { return uint32_t(1) << unsigned(kind); }
-constexpr uint32_t computes = 0
-#define PIPEC_COMPUTE(Id, Text, Data, Work, Needs) | bit(StepKind::Id)
-#include "Support/Steps.def"
-    ;
-constexpr uint32_t sends = 0
-#define PIPEC_SEND(Id, Text, Data) | bit(StepKind::Id)
-#include "Support/Steps.def"
-    ;
-constexpr uint32_t receives = 0
-#define PIPEC_RECV(Id, Text, Data) | bit(StepKind::Id)
-#include "Support/Steps.def"
-    ;
-constexpr uint32_t sendWaits = 0
-#define PIPEC_SEND_WAIT(Id, Text, Data) | bit(StepKind::Id)
-#include "Support/Steps.def"
-    ;
-constexpr uint32_t collectives = 0
-#define PIPEC_FSDP(Id, Text, Data) | bit(StepKind::Id)
-#include "Support/Steps.def"
-    ;
-constexpr uint32_t collectiveWaits = 0
-#define PIPEC_FSDP_WAIT(Id, Text, Data) | bit(StepKind::Id)
-#include "Support/Steps.def"
-    ;
-constexpr DataKind data[] = {
-#define PIPEC_STEP_DATA(Id, Text, Data) DataKind::Data,
-#include "Support/Steps.def"
-};
-/// By compute kind.
-constexpr uint8_t work[] = {
-#define PIPEC_COMPUTE(Id, Text, Data, Work, Needs) Work,
-#include "Support/Steps.def"
-};
-constexpr uint8_t needs[] = {
-#define PIPEC_COMPUTE(Id, Text, Data, Work, Needs) Needs,
-#include "Support/Steps.def"
-};
-/// The computes that do at least one of `parts`.
-constexpr uint32_t computesThatDo(unsigned parts) {
-  uint32_t kinds = 0;
-  for (unsigned kind = 0; kind != sizeof(work); ++kind)
-    kinds |= (work[kind] & parts) ? uint32_t(1) << kind : 0;
-  return kinds;
-}
-static_assert(computes == (uint32_t(1) << sizeof(work)) - 1,
-              "computes come first");
 constexpr bool has(uint32_t kinds, StepKind kind) {
   return kinds >> unsigned(kind) & 1;
 }
+/// The kinds whose rows satisfy `test`.
+template <typename Test> constexpr uint32_t kindsWhere(Test test) {
+  uint32_t kinds = 0;
+  for (unsigned kind = 0; kind != numStepKinds; ++kind)
+    kinds |= test(rows[kind]) ? uint32_t(1) << kind : 0;
+  return kinds;
+}
+constexpr uint32_t kindsOn(Stream stream) {
+  return kindsWhere([=](const Row &row) { return row.stream == stream; });
+}
+constexpr uint32_t kindsWith(Role role) {
+  return kindsWhere([=](const Row &row) { return row.role == role; });
+}
+inline constexpr uint32_t computes = kindsOn(Stream::Compute);
+inline constexpr uint32_t transfers = kindsOn(Stream::Link);
+inline constexpr uint32_t sends = kindsWith(Role::Send);
+inline constexpr uint32_t waits = kindsWith(Role::Wait);
+inline constexpr uint32_t sendWaits = kindsWhere([](const Row &row) {
+  return row.role == Role::Wait && row.data != DataKind::None;
+});
+static_assert((computes & (computes + 1)) == 0, "computes come first");
 /// For each kind of data, the kind among `kinds` that handles it.
 struct ByData {
   StepKind of[numDataKinds];
   constexpr explicit ByData(uint32_t kinds) : of() {
     for (unsigned kind = 0; kind != numStepKinds; ++kind)
       if (kinds >> kind & 1)
-        of[unsigned(data[kind])] = StepKind(kind);
+        of[unsigned(rows[kind].data)] = StepKind(kind);
   }
   constexpr StepKind operator[](DataKind kind) const {
     return of[unsigned(kind)];
   }
 };
 inline constexpr ByData sendOf(sends);
-inline constexpr ByData receiveOf(receives);
+inline constexpr ByData receiveOf(transfers & ~sends);
 inline constexpr ByData sendWaitOf(sendWaits);
 } // namespace step_facts
 
 /// The name of a kind in step IR, CSV and messages.
 constexpr llvm::StringRef stepKindName(StepKind kind) {
-  return step_facts::names[unsigned(kind)];
+  return step_facts::rows[unsigned(kind)].name;
 }
 /// The kind with that name, if there is one.
 inline std::optional<StepKind> parseStepKind(llvm::StringRef name) {
   for (unsigned kind = 0; kind != numStepKinds; ++kind)
-    if (step_facts::names[kind] == name)
+    if (step_facts::rows[kind].name == name)
       return StepKind(kind);
   return std::nullopt;
 }
 
+constexpr Stream streamOf(StepKind kind) {
+  return step_facts::rows[unsigned(kind)].stream;
+}
+/// The states of the object that a step changes, before and after it; None if
+/// it changes none.
+constexpr State stateBefore(StepKind kind) {
+  return step_facts::rows[unsigned(kind)].from;
+}
+constexpr State stateAfter(StepKind kind) {
+  return step_facts::rows[unsigned(kind)].to;
+}
 constexpr bool isCompute(StepKind kind) {
   return step_facts::has(step_facts::computes, kind);
 }
@@ -131,68 +153,52 @@ constexpr bool isSend(StepKind kind) {
   return step_facts::has(step_facts::sends, kind);
 }
 constexpr bool isRecv(StepKind kind) {
-  return step_facts::has(step_facts::receives, kind);
+  return step_facts::has(step_facts::transfers & ~step_facts::sends, kind);
 }
 constexpr bool isP2P(StepKind kind) {
-  return step_facts::has(step_facts::sends | step_facts::receives, kind);
+  return step_facts::has(step_facts::transfers, kind);
 }
 /// True for a wait until an earlier send of the rank is complete.
 constexpr bool isSendWait(StepKind kind) {
   return step_facts::has(step_facts::sendWaits, kind);
 }
-/// True for an FSDP collective, but not for the wait for one.
-constexpr bool isFsdp(StepKind kind) {
-  return step_facts::has(step_facts::collectives, kind);
-}
 /// True for steps without work and duration that wait for a transfer or a
 /// collective of an earlier step of the rank.
 constexpr bool isWait(StepKind kind) {
-  return step_facts::has(step_facts::sendWaits | step_facts::collectiveWaits,
+  return step_facts::has(step_facts::waits, kind);
+}
+/// True for steps that run beside the computes of their rank on a stream of the
+/// rank itself: it posts them and continues.
+constexpr bool isPosted(StepKind kind) {
+  return step_facts::has(step_facts::kindsOn(Stream::Gather) |
+                             step_facts::kindsOn(Stream::Tied),
                          kind);
 }
-/// True for the collective that sums the gradients of a group of tied stages.
-constexpr bool isTied(StepKind kind) { return kind == StepKind::ReduceTied; }
-/// True for steps that run beside the computes of their rank.
-constexpr bool isCollective(StepKind kind) {
-  return isFsdp(kind) || isTied(kind);
-}
 constexpr bool hasUnit(StepKind kind) {
-  return isCompute(kind) || isP2P(kind) || isSendWait(kind);
+  return step_facts::has(step_facts::computes | step_facts::transfers |
+                             step_facts::sendWaits,
+                         kind);
 }
 constexpr bool hasStage(StepKind kind) {
-  return hasUnit(kind) || isFsdp(kind) || isWait(kind);
+  return hasUnit(kind) || streamOf(kind) == Stream::Gather || isWait(kind);
 }
 
 /// The kind of data that a step produces, consumes, transfers, or whose
 /// transfer it waits for.
 constexpr DataKind dataKind(StepKind kind) {
-  return step_facts::data[unsigned(kind)];
-}
-/// The parts of the work of its stage that a compute step does, and those that
-/// must be done before it.
-constexpr unsigned workOf(StepKind kind) {
-  assert(isCompute(kind));
-  return step_facts::work[unsigned(kind)];
-}
-constexpr unsigned workBefore(StepKind kind) {
-  assert(isCompute(kind));
-  return step_facts::needs[unsigned(kind)];
+  return step_facts::rows[unsigned(kind)].data;
 }
 /// B or I: the step that produces the gradient of the stage's input.
 constexpr bool makesInputGradient(StepKind kind) {
-  return step_facts::has(step_facts::computesThatDo(StageWork::InputGradient),
-                         kind);
+  return stateBefore(kind) == State::Saved;
 }
 /// B or W: the step that produces the gradient of the stage's weights.
 constexpr bool makesWeightGradient(StepKind kind) {
-  return step_facts::has(step_facts::computesThatDo(StageWork::WeightGradient),
-                         kind);
+  return stateAfter(kind) == State::Done;
 }
 /// F, B or I: consumes data of other stages and produces data for others.
 constexpr bool makesData(StepKind kind) {
-  return step_facts::has(
-      step_facts::computesThatDo(StageWork::Forward | StageWork::InputGradient),
-      kind);
+  return isCompute(kind) && dataKind(kind) != DataKind::None;
 }
 
 /// The kind of the send, of the receive, or of the wait for a send, of a kind

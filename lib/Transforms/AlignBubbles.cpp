@@ -165,7 +165,7 @@ private:
 LogicalResult runAlignBubbles(Schedule &schedule,
                               const AlignBubblesOptions &options,
                               DiagEngine &diags) {
-  if (failed(checkNoP2P(schedule, "align-bubbles", diags)) ||
+  if (failed(checkNone(schedule, Stream::Link, "align-bubbles", diags)) ||
       failed(checkEnoughSteps(schedule, "align-bubbles", diags)))
     return failure();
   // With this number of steps, no slot exceeds 32 bits.

@@ -12,35 +12,21 @@ using namespace llvm;
 
 namespace pipec {
 
-/// Reports the first step whose kind satisfies `is`.
-static LogicalResult checkNone(const Schedule &schedule, bool (*is)(StepKind),
-                               auto kind, StringRef pass, DiagEngine &diags) {
-  for (const auto &[rank, list] : enumerate(schedule.ranks))
-    for (Step step : list)
-      if (is(step.kind()))
-        return diags.report(step.source(), kind, stepText(schedule, step), rank,
-                            pass);
+LogicalResult checkNone(const Schedule &schedule, ArrayRef<Stream> streams,
+                        StringRef pass, DiagEngine &diags) {
+  auto meets = [&](Step step, unsigned rank, auto kind) {
+    return diags.report(step.source(), kind, stepText(schedule, step), rank,
+                        pass);
+  };
+  for (Stream stream : streams)
+    for (const auto &[rank, list] : enumerate(schedule.ranks))
+      for (Step step : list)
+        if (step.stream() == stream)
+          return stream == Stream::Link ? meets(step, rank, diag::PassMeetsP2P)
+                 : stream == Stream::Gather
+                     ? meets(step, rank, diag::PassMeetsFsdp)
+                     : meets(step, rank, diag::PassMeetsTied);
   return success();
-}
-
-LogicalResult checkNoP2P(const Schedule &schedule, StringRef pass,
-                         DiagEngine &diags) {
-  return checkNone(schedule, isP2P, diag::PassMeetsP2P, pass, diags);
-}
-
-LogicalResult checkNoFsdp(const Schedule &schedule, StringRef pass,
-                          DiagEngine &diags) {
-  return checkNone(schedule, isFsdp, diag::PassMeetsFsdp, pass, diags);
-}
-
-LogicalResult checkNoTied(const Schedule &schedule, StringRef pass,
-                          DiagEngine &diags) {
-  return checkNone(schedule, isTied, diag::PassMeetsTied, pass, diags);
-}
-
-LogicalResult checkNoSendWaits(const Schedule &schedule, StringRef pass,
-                               DiagEngine &diags) {
-  return checkNone(schedule, isSendWait, diag::PassMeetsWaits, pass, diags);
 }
 
 LogicalResult checkStages(const Schedule &schedule,
@@ -85,17 +71,18 @@ void insertSteps(Schedule &schedule, unsigned rank, ArrayRef<AddedStep> added) {
               [](const AddedStep &) -> std::optional<Rational> { return {}; });
 }
 
-void removeSteps(Schedule &schedule, bool (*is)(StepKind)) {
+void removeSteps(Schedule &schedule, uint32_t kinds) {
+  auto is = [=](Step step) { return step_facts::has(kinds, step.kind()); };
   for (auto [rank, list] : enumerate(schedule.ranks)) {
     if (!schedule.times.empty()) {
       auto &times = schedule.times[rank];
       size_t kept = 0;
       for (size_t i = 0; i != list.size(); ++i)
-        if (!is(list[i].kind()))
+        if (!is(list[i]))
           times[kept++] = times[i];
       times.resize(kept);
     }
-    erase_if(list, [&](Step step) { return is(step.kind()); });
+    erase_if(list, is);
   }
 }
 

@@ -8,22 +8,11 @@
 
 namespace pipec {
 
-/// Reports the first P2P step of the schedule, if there is one, since `pass`
-/// does not support it.
-llvm::LogicalResult checkNoP2P(const Schedule &schedule, llvm::StringRef pass,
-                               DiagEngine &diags);
-
-/// The same for FSDP steps.
-llvm::LogicalResult checkNoFsdp(const Schedule &schedule, llvm::StringRef pass,
-                                DiagEngine &diags);
-
-/// The same for REDUCE_TIED.
-llvm::LogicalResult checkNoTied(const Schedule &schedule, llvm::StringRef pass,
-                                DiagEngine &diags);
-
-/// The same for waits for sends.
-llvm::LogicalResult checkNoSendWaits(const Schedule &schedule,
-                                     llvm::StringRef pass, DiagEngine &diags);
+/// Reports the first step on one of `streams`, for which `pass` does not work,
+/// if there is one: a transfer, an FSDP step or a REDUCE_TIED.
+llvm::LogicalResult checkNone(const Schedule &schedule,
+                              llvm::ArrayRef<Stream> streams,
+                              llvm::StringRef pass, DiagEngine &diags);
 
 /// Reports a stage that the schedule does not have, and sorts the others.
 llvm::LogicalResult checkStages(const Schedule &schedule,
@@ -41,9 +30,10 @@ struct AddedStep {
 void insertSteps(Schedule &schedule, unsigned rank,
                  llvm::ArrayRef<AddedStep> added);
 
-/// Removes the steps of the kinds for which `is` holds, with their start times.
-/// Steps of these kinds must not be members of a group. Linear, in place.
-void removeSteps(Schedule &schedule, bool (*is)(StepKind));
+/// Removes the steps of some kinds, a mask as in Support/StepKind.h, with their
+/// start times. Steps of these kinds must not be members of a group. Linear, in
+/// place.
+void removeSteps(Schedule &schedule, uint32_t kinds);
 
 /// Reports a schedule with fewer steps than required forwards. After this
 /// check, a table with an entry per (stage, micro-batch) is not larger than the

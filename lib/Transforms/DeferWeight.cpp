@@ -344,9 +344,8 @@ void Deferral::visit(unsigned rank, size_t begin, size_t end) {
 LogicalResult runDeferWeight(Schedule &schedule,
                              const DeferWeightOptions &options,
                              DiagEngine &diags) {
-  if (failed(checkNoP2P(schedule, "defer-weight", diags)) ||
-      failed(checkNoFsdp(schedule, "defer-weight", diags)) ||
-      failed(checkNoTied(schedule, "defer-weight", diags)) ||
+  if (failed(checkNone(schedule, {Stream::Link, Stream::Gather, Stream::Tied},
+                       "defer-weight", diags)) ||
       failed(checkEnoughSteps(schedule, "defer-weight", diags)))
     return failure();
   FailureOr<TickCosts> costs = TickCosts::make(schedule, diags);

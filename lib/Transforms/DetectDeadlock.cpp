@@ -19,8 +19,8 @@
 #include "IR/TiedMeetings.h"
 #include "Transforms/Passes.h"
 #include "Verify/Verifier.h"
-#include "Waiting/Waiting.h"
 #include "Waiting/DeadlockReport.h"
+#include "Waiting/Waiting.h"
 
 using namespace llvm;
 

@@ -323,12 +323,12 @@ LogicalResult runInjectFsdp(Schedule &schedule,
   if (schedule.hasFsdp())
     return options.existing == IfThere::Keep
                ? success()
-               : checkNoFsdp(schedule, "inject-fsdp", diags);
+               : checkNone(schedule, Stream::Gather, "inject-fsdp", diags);
   Plan plan;
   std::optional<std::vector<unsigned>> reduced;
   if (options.reduce)
     reduced = options.reduce->value;
-  if (failed(checkNoTied(schedule, "inject-fsdp", diags)) ||
+  if (failed(checkNone(schedule, Stream::Tied, "inject-fsdp", diags)) ||
       failed(makePlan(schedule, options, plan, diags)) ||
       failed(checkStages(schedule, reduced, diags)))
     return failure();

@@ -57,13 +57,14 @@ LogicalResult runInjectReduceGrad(Schedule &schedule,
   if (schedule.hasFsdp())
     return options.existing == IfThere::Keep
                ? success()
-               : checkNoFsdp(schedule, "inject-reduce-grad", diags);
+               : checkNone(schedule, Stream::Gather, "inject-reduce-grad",
+                           diags);
   if (failed(checkNothingSharded(schedule, diags)))
     return failure();
   std::optional<std::vector<unsigned>> reduced;
   if (options.stages)
     reduced = options.stages->value;
-  if (failed(checkNoTied(schedule, "inject-reduce-grad", diags)) ||
+  if (failed(checkNone(schedule, Stream::Tied, "inject-reduce-grad", diags)) ||
       failed(checkStages(schedule, reduced, diags)))
     return failure();
   if (reduced) {

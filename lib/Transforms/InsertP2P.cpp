@@ -54,7 +54,7 @@ LogicalResult runInsertP2P(Schedule &schedule, const InsertP2POptions &options,
   if (schedule.hasP2P())
     return options.existing == IfThere::Keep
                ? success()
-               : checkNoP2P(schedule, "insert-p2p", diags);
+               : checkNone(schedule, Stream::Link, "insert-p2p", diags);
   if (failed(checkEnoughSteps(schedule, "insert-p2p", diags)))
     return failure();
   FailureOr<std::vector<StepList>> lists = placeP2P(schedule, options, diags);

@@ -35,7 +35,7 @@ static void insertTies(Schedule &schedule, unsigned rank,
     StepKind kind = list[i].kind();
     if (kind == StepKind::ReduceGrad || makesWeightGradient(kind))
       ready[list[i].stage()] = Schedule::groupEnd(list, i);
-    else if (isTied(kind))
+    else if (streamOf(kind) == Stream::Tied)
       after = i + 1;
   }
   std::vector<AddedStep> added;
@@ -58,7 +58,7 @@ LogicalResult runInsertTies(Schedule &schedule,
   std::vector<bool> there(schedule.ties.size());
   for (const StepList &list : schedule.ranks)
     for (Step step : list)
-      if (isTied(step.kind()))
+      if (step.stream() == Stream::Tied)
         there[step.stage()] = true;
   for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
     insertTies(schedule, rank, there, options.place);

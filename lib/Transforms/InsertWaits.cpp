@@ -185,9 +185,11 @@ static void placeReduceWaits(Schedule &schedule, ReduceWait mode) {
 LogicalResult runInsertWaits(Schedule &schedule,
                              const InsertWaitsOptions &options,
                              DiagEngine &diags) {
-  bool keep = options.existing == IfThere::Keep;
-  if (!keep && failed(checkNoSendWaits(schedule, "insert-waits", diags)))
-    return failure();
+  for (const auto &[rank, list] : enumerate(schedule.ranks))
+    for (Step step : list)
+      if (options.existing != IfThere::Keep && isSendWait(step.kind()))
+        return diags.report(step.source(), diag::PassMeetsWaits,
+                            stepText(schedule, step), rank, "insert-waits");
   if (options.reduce != ReduceWait::None && !schedule.hasReduceWaits())
     placeReduceWaits(schedule, options.reduce);
   if (!schedule.hasSendWaits())

@@ -72,7 +72,8 @@ LogicalResult runMergeBackward(Schedule &schedule,
                                const MergeBackwardOptions &options,
                                DiagEngine &diags) {
   if (options.which == MergeWhich::All) {
-    if (failed(checkNoP2P(schedule, "merge-backward{which=all}", diags)) ||
+    if (failed(checkNone(schedule, Stream::Link, "merge-backward{which=all}",
+                         diags)) ||
         failed(checkEnoughSteps(schedule, "merge-backward", diags)))
       return failure();
     mergeAll(schedule);

@@ -85,8 +85,8 @@ private:
       return true;
     }
     state.step = nullptr;
-    while (state.at != list.size() && (isCollective(list[state.at].kind()) ||
-                                       isWait(list[state.at].kind())))
+    while (state.at != list.size() &&
+           (isPosted(list[state.at].kind()) || isWait(list[state.at].kind())))
       out.push_back(list[state.at++]);
     if (state.at == list.size())
       return true;

@@ -75,7 +75,7 @@ static void pair(StepList &list, IsSteady isSteady,
 
 LogicalResult runPairOverlap(Schedule &schedule, const PairOverlapOptions &,
                              DiagEngine &diags) {
-  if (failed(checkNoP2P(schedule, "pair-overlap", diags)) ||
+  if (failed(checkNone(schedule, Stream::Link, "pair-overlap", diags)) ||
       failed(checkEnoughSteps(schedule, "pair-overlap", diags)))
     return failure();
   std::vector<std::vector<uint32_t>> pairs(schedule.numRanks);

@@ -64,21 +64,21 @@ LogicalResult runSplitBackward(Schedule &schedule, const SplitBackwardOptions &,
 
 LogicalResult runStripBubbles(Schedule &schedule, const StripBubblesOptions &,
                               DiagEngine &) {
-  removeSteps(schedule, [](StepKind kind) { return kind == StepKind::Bubble; });
+  removeSteps(schedule, step_facts::bit(StepKind::Bubble));
   return success();
 }
 
 LogicalResult runStripTies(Schedule &schedule, const StripTiesOptions &,
                            DiagEngine &) {
   if (!schedule.ties.empty())
-    removeSteps(schedule, isTied);
+    removeSteps(schedule, step_facts::kindsOn(Stream::Tied));
   schedule.ties.clear();
   return success();
 }
 
 LogicalResult runStripWaits(Schedule &schedule, const StripWaitsOptions &,
                             DiagEngine &) {
-  removeSteps(schedule, isWait);
+  removeSteps(schedule, step_facts::waits);
   return success();
 }
 

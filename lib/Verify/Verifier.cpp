@@ -14,34 +14,34 @@ static bool wants(VerifyLevel levels, VerifyLevel level) {
 
 VerifyLevel levelsAboveCompute(const Schedule &schedule, uint32_t kinds) {
   using namespace step_facts;
+  constexpr uint32_t ofShards = kindsWhere([](const Row &row) {
+    Object object = objectOf(row.from);
+    return object == Object::Parameters || object == Object::Gradients;
+  });
   unsigned levels = 0;
-  if (kinds & (sends | receives | sendWaits))
+  if (kinds & (transfers | sendWaits))
     levels |= unsigned(VerifyLevel::Placed);
-  if (kinds & (collectives | collectiveWaits))
+  if (kinds & ofShards)
     levels |= unsigned(VerifyLevel::Sharded);
-  if (kinds & bit(StepKind::ReduceTied))
+  if (kinds & kindsOn(Stream::Tied))
     levels |= unsigned(VerifyLevel::Tied);
   if (!schedule.times.empty())
     levels |= unsigned(VerifyLevel::Timed);
   return VerifyLevel(levels);
 }
 
-/// The levels of a set without compute, for lists with or without waits for
-/// sends and for reductions.
+/// The levels of a set without compute.
 static bool verifyAbove(const Schedule &schedule, VerifyLevel levels,
-                        bool sendWaits, bool reduceWaits, DiagEngine &diags,
-                        const PresentRanks &present = {}) {
+                        const StateScan &scan, DiagEngine &diags,
+                        const PresentRanks &present) {
   bool good = true;
   if (wants(levels, VerifyLevel::Placed)) {
     good &= succeeded(verifyPlaced(schedule, diags, present));
-    if (sendWaits)
+    if (scan.kinds & step_facts::sendWaits)
       good &= succeeded(verifySendWaits(schedule, diags));
   }
-  if (wants(levels, VerifyLevel::Sharded)) {
-    good &= succeeded(verifySharded(schedule, diags, present));
-    if (reduceWaits)
-      good &= succeeded(verifyReduceWaits(schedule, diags));
-  }
+  if (wants(levels, VerifyLevel::Sharded))
+    good &= succeeded(verifySharded(schedule, scan, diags, present));
   if (wants(levels, VerifyLevel::Tied))
     good &= succeeded(verifyTied(schedule, diags, present));
   if (wants(levels, VerifyLevel::Timed))
@@ -50,29 +50,24 @@ static bool verifyAbove(const Schedule &schedule, VerifyLevel levels,
 }
 
 LogicalResult verify(const Schedule &schedule, DiagEngine &diags) {
-  uint32_t kinds = 0;
-  ComputeVerdict compute = verifyCompute(schedule, diags, &kinds);
+  StateScan scan = scanStates(schedule, {});
+  ComputeVerdict compute = verifyCompute(schedule, scan.units, diags, {});
   // Other levels would report a missing, duplicate or misplaced step again.
   if (compute == ComputeVerdict::Broken)
     return failure();
   bool good = compute == ComputeVerdict::Good;
-  good &= verifyAbove(schedule, levelsAboveCompute(schedule, kinds),
-                      (kinds & step_facts::sendWaits) != 0,
-                      (kinds & step_facts::collectiveWaits) != 0, diags);
+  good &= verifyAbove(schedule, levelsAboveCompute(schedule, scan.kinds), scan,
+                      diags, {});
   return success(good);
 }
 
 LogicalResult verify(const Schedule &schedule, VerifyLevel level,
                      DiagEngine &diags, const PresentRanks &present) {
-  bool good = true;
-  if (wants(level, VerifyLevel::Compute))
-    good &= verifyCompute(schedule, diags, nullptr, present) ==
-            ComputeVerdict::Good;
-  good &= verifyAbove(
-      schedule, level,
-      wants(level, VerifyLevel::Placed) && schedule.hasSendWaits(),
-      wants(level, VerifyLevel::Sharded) && schedule.hasReduceWaits(), diags,
-      present);
+  StateScan scan = scanStates(schedule, present);
+  bool good = !wants(level, VerifyLevel::Compute) ||
+              verifyCompute(schedule, scan.units, diags, present) ==
+                  ComputeVerdict::Good;
+  good &= verifyAbove(schedule, level, scan, diags, present);
   return success(good);
 }
 

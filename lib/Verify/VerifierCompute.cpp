@@ -1,13 +1,9 @@
 //===- VerifierCompute.cpp - Every compute step once ----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// One byte per (stage, micro-batch) records the parts of the stage's work that
-// have been done (`StageWork`). All steps of a pair are on one rank, so one
-// scan over each list in order checks both that each part is done once and that
-// F precedes B or I, which precedes W: at each step, the bits of the parts it
-// depends on must be set, and the bits of its own parts must be clear. At the
-// end all bits must be set. If the scan fails, `ComputeReport` finds the errors
-// and reports them.
+// `scanStates` finds out whether each compute step finds its unit in the state
+// that its row of Steps.def names. If one does not, `ComputeReport` finds the
+// errors and reports them.
 //
 // All members of an overlap start together, so none may depend on another, with
 // one exception: on the last stage, a forward may feed the backward of its own
@@ -18,8 +14,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "Verify/VerifierDetail.h"
-
-#include "Support/Diagnostics/VerifierDiags.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
@@ -34,16 +28,19 @@ static constexpr uint8_t B = bitOf(StepKind::B);
 static constexpr uint8_t I = bitOf(StepKind::I);
 static constexpr uint8_t W = bitOf(StepKind::W);
 
-static uint8_t kindsThatDo(unsigned parts) {
-  return step_facts::computesThatDo(parts);
+/// The kinds that change a unit out of a state that `kind` leaves too. A unit
+/// must not have any of these before the step.
+static uint8_t excluded(StepKind kind) {
+  return step_facts::kindsWhere([&](const step_facts::Row &row) {
+    return row.stream == Stream::Compute && row.from < stateAfter(kind) &&
+           stateBefore(kind) < row.to;
+  });
 }
-/// The kinds that do part of the work of `kind`. A pair must not have any of
-/// these before the step.
-static uint8_t excluded(StepKind kind) { return kindsThatDo(workOf(kind)); }
-/// The kinds of which a pair must have one before the step, except those in
-/// `excluded`.
+/// The kinds that bring a unit into the state in which `kind` finds it.
 static uint8_t needed(StepKind kind) {
-  return kindsThatDo(workBefore(kind)) & ~excluded(kind);
+  return step_facts::kindsWhere([&](const step_facts::Row &row) {
+    return row.stream == Stream::Compute && row.to == stateBefore(kind);
+  });
 }
 
 /// True if the member of an overlap at `consumer` depends on the one at
@@ -100,13 +97,7 @@ findInnerFeed(const DataFlow &flow, ArrayRef<Step> members) {
   return std::nullopt;
 }
 
-//===----------------------------------------------------------------------===//
-// The quick scan
-//===----------------------------------------------------------------------===//
-
-/// True if an overlap of `list` has a member that depends on another one in a
-/// way that is not allowed.
-static bool hasInnerFeed(const DataFlow &flow, const StepList &list) {
+bool hasInnerFeed(const DataFlow &flow, const StepList &list) {
   for (size_t i = 0, end; i != list.size(); i = end) {
     end = Schedule::groupEnd(list, i);
     if (end - i > 1 && isCompute(list[i].kind()) &&
@@ -114,41 +105,6 @@ static bool hasInnerFeed(const DataFlow &flow, const StepList &list) {
       return true;
   }
   return false;
-}
-
-/// True if every step exists once, on its rank, after the steps it depends on.
-/// Sets the kinds of steps that the lists have.
-static bool scanIsGood(const Schedule &schedule, const DataFlow &flow,
-                       const Cells &cells, uint32_t &kindsFound) {
-  if (!cells.isDense())
-    return false; // too few steps for all pairs
-  std::vector<uint8_t> seen(cells.size());
-  // Stores to uint8_t may alias anything, so use locals in the loop.
-  uint8_t *const cellOf = seen.data();
-  const size_t microbatches = schedule.numUnits;
-  uint32_t kinds = 0;
-  for (unsigned rank = 0; rank != schedule.ranks.size(); ++rank) {
-    unsigned wrong = 0;
-    bool overlaps = false;
-    for (const Step step : schedule.ranks[rank]) {
-      unsigned kind = unsigned(step.kind());
-      kinds |= 1u << kind;
-      if (!isCompute(step.kind()))
-        continue;
-      uint8_t &cell = cellOf[step.stage() * microbatches + step.unit()];
-      unsigned before = cell, work = workOf(step.kind());
-      wrong |= (before & work) | (~before & workBefore(step.kind()));
-      wrong |= flow.home(step) != rank;
-      cell = before | work;
-      overlaps |= step.joined();
-    }
-    if (wrong || (overlaps && hasInnerFeed(flow, schedule.ranks[rank])))
-      return false;
-  }
-  kindsFound = kinds;
-  unsigned all =
-      schedule.forwardOnly ? unsigned(StageWork::Forward) : StageWork::All;
-  return llvm::all_of(seen, [&](uint8_t cell) { return cell == all; });
 }
 
 //===----------------------------------------------------------------------===//
@@ -353,20 +309,14 @@ private:
 
 } // namespace
 
-ComputeVerdict verifyCompute(const Schedule &schedule, DiagEngine &diags,
-                             uint32_t *kindsFound,
-                             const PresentRanks &present) {
-  uint32_t kinds = 0;
-  {
+ComputeVerdict verifyCompute(const Schedule &schedule, bool scanned,
+                             DiagEngine &diags, const PresentRanks &present) {
+  if (!scanned) {
     DataFlow flow(schedule);
     Cells cells(schedule);
-    // The scan expects every pair.
-    bool scanned = present.all() && scanIsGood(schedule, flow, cells, kinds);
-    if (!scanned && ComputeReport(schedule, flow, cells, present, diags).run())
+    if (ComputeReport(schedule, flow, cells, present, diags).run())
       return ComputeVerdict::Broken;
   }
-  if (kindsFound)
-    *kindsFound = kinds;
   return verifyOrder(schedule, diags, present);
 }
 

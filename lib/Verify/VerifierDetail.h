@@ -1,10 +1,12 @@
 //===- VerifierDetail.h - Shared parts of the verifier ----------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Internal to lib/Verify. Each level is implemented twice: as a fast scan that
-// only decides whether the list is correct, and as a slower check that reports
-// the errors and runs only if the scan fails. The scan of a list of 25 million
-// steps costs a few nanoseconds per step; the slower check may use more memory.
+// Internal to lib/Verify. The levels compute, placed and sharded are
+// implemented twice: as a fast scan that only decides whether the lists are
+// correct, and as a slower check that reports the errors and runs only if the
+// scan fails. The scan of a list of 25 million steps costs a few nanoseconds
+// per step; the slower check may use more memory.
+//
 //===----------------------------------------------------------------------===//
 
 #pragma once
@@ -31,26 +33,46 @@ enum class ComputeVerdict {
   Broken,
 };
 
-/// Unless the verdict is Broken, sets `kinds` to the kinds of steps in the
-/// lists: bit K for the kind with value K.
-ComputeVerdict verifyCompute(const Schedule &schedule, DiagEngine &diags,
-                             uint32_t *kinds = nullptr,
-                             const PresentRanks &present = {});
+/// The result of one walk over the lists. Where a part is false, the check of
+/// its level finds out whether there are errors.
+struct StateScan {
+  /// The kinds of steps in the lists: bit K for the kind with value K.
+  uint32_t kinds = 0;
+  /// Every compute step is there once, on its rank, in order. False if ranks
+  /// are absent.
+  bool units = true;
+  /// The FSDP actions of each stage are complete and right.
+  bool shards = true;
+  /// Every reduction has a wait before the next one.
+  bool waits = true;
+};
+StateScan scanStates(const Schedule &schedule, const PresentRanks &present);
+
+/// The (rank, stage) pairs of the placement on present ranks, in order.
+using HeldStages = std::vector<std::pair<uint32_t, uint32_t>>;
+HeldStages heldStages(const Schedule &schedule, const PresentRanks &present);
+
+/// True if an overlap of `list` has a member that depends on another one in a
+/// way that is not allowed.
+bool hasInnerFeed(const DataFlow &flow, const StepList &list);
+
+/// `scanned` says that the scan found no error.
+ComputeVerdict verifyCompute(const Schedule &schedule, bool scanned,
+                             DiagEngine &diags, const PresentRanks &present);
 /// The second part of the level compute, for lists with every step exactly
 /// once.
 ComputeVerdict verifyOrder(const Schedule &schedule, DiagEngine &diags,
                            const PresentRanks &present);
 llvm::LogicalResult verifyPlaced(const Schedule &schedule, DiagEngine &diags,
                                  const PresentRanks &present);
-llvm::LogicalResult verifySharded(const Schedule &schedule, DiagEngine &diags,
+llvm::LogicalResult verifySharded(const Schedule &schedule,
+                                  const StateScan &scan, DiagEngine &diags,
                                   const PresentRanks &present);
 llvm::LogicalResult verifyTied(const Schedule &schedule, DiagEngine &diags,
                                const PresentRanks &present);
-/// The waits of the levels placed and sharded, for lists that have waits.
+/// The waits for sends of the level placed, for lists that have some.
 llvm::LogicalResult verifySendWaits(const Schedule &schedule,
                                     DiagEngine &diags);
-llvm::LogicalResult verifyReduceWaits(const Schedule &schedule,
-                                      DiagEngine &diags);
 llvm::LogicalResult verifyTimed(const Schedule &schedule, DiagEngine &diags);
 
 /// Numbers the (stage, micro-batch) pairs for tables. If there are too few
@@ -84,8 +106,8 @@ private:
   llvm::DenseMap<uint64_t, size_t> sparse;
 };
 
-/// The first step of each kind, stage and micro-batch, for messages; the one on
-/// its own rank if there is one.
+/// The first step of each kind, stage and unit, for messages; the one on its own
+/// rank if there is one.
 class FirstSteps {
 public:
   FirstSteps(const Schedule &schedule, const Cells &cells);

@@ -3,15 +3,17 @@
 //
 // FSDP actions concern only one rank and its stages, so each list is checked
 // separately. A stage is managed on a rank that has an UNSHARD or a RESHARD of
-// it; the parameters of other stages are always available. The report first
-// walks over the list to find the managed stages and the last action of each,
-// then again with one state per stage. The fast scan counts instead of looking
-// ahead: a REDUCE_GRAD follows the last weight gradient if the count does not
-// increase after it.
+// it; the parameters of other stages are always whole. The report first walks
+// over the list to find the managed stages and the last action of each, then
+// again with one state per stage.
 //
 // If a rank holds a stage in both directions of a bidirectional placement, it
 // runs some micro-batches of each; its gradients are complete after the last
 // weight gradient in its own list.
+//
+// Waits follow PyTorch 2.15: a list with waits for reductions has exactly one
+// after each reduction, and a rank has at most one pending reduction. A list
+// without waits is valid: its rank waits at the end.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,130 +27,11 @@ namespace pipec {
 
 namespace {
 
-/// The (rank, stage) pairs of the placement on present ranks, in order.
-using HeldStages = std::vector<std::pair<uint32_t, uint32_t>>;
-
-HeldStages heldStages(const Schedule &schedule, const PresentRanks &present) {
-  HeldStages held;
-  for (unsigned d = 0; d != schedule.placement.numDirections(); ++d)
-    for (unsigned s = 0; s != schedule.numStages; ++s)
-      if (unsigned rank = schedule.placement.rankOf(s, d);
-          present.contains(rank))
-        held.push_back({rank, s});
-  llvm::sort(held);
-  held.erase(std::unique(held.begin(), held.end()), held.end());
-  return held;
-}
-
-//===----------------------------------------------------------------------===//
-// The quick scan
-//===----------------------------------------------------------------------===//
-
-class ShardedScan {
-public:
-  ShardedScan(const Schedule &schedule, const HeldStages &held)
-      : schedule(schedule), held(held), slotOf(schedule.numStages, foreign) {}
-
-  bool isGood() {
-    auto begin = held.begin();
-    for (uint32_t rank = 0; rank != schedule.ranks.size(); ++rank) {
-      auto end = std::find_if(begin, held.end(), [&](const auto &pair) {
-        return pair.first != rank;
-      });
-      if (!isGood(schedule.ranks[rank], begin, end))
-        return false;
-      begin = end;
-    }
-    return true;
-  }
-
-private:
-  using Iterator = HeldStages::const_iterator;
-  /// The slot of steps on stages that the rank does not hold.
-  static constexpr uint32_t foreign = 0;
-  static constexpr uint64_t weight = uint64_t(1) << 32;
-
-  struct State {
-    /// The number of computes (low half) and weight gradients (high half).
-    uint64_t counts = 0;
-    uint64_t countsAtReduce = 0;
-    bool sharded = false;
-    bool unsharded = false;
-    bool reduced = false;
-  };
-
-  /// Checks a list of a rank that holds the stages [begin, end).
-  bool isGood(const StepList &list, Iterator begin, Iterator end) {
-    states.assign(1 + (end - begin), State());
-    for (auto it = begin; it != end; ++it)
-      slotOf[it->second] = 1 + (it - begin);
-    bool wrong = false;
-    for (const Step &step : list) {
-      static constexpr uint64_t counted[] = {1, 1 + weight, 1, 1 + weight,
-                                             0, 0,          0, 0};
-      State &state = states[slotOf[step.stage()]];
-      unsigned kind = unsigned(step.kind());
-      if (kind >= std::size(counted)) {
-        wrong |= isFsdp(step.kind()) && !act(state, step);
-        continue;
-      }
-      state.counts += counted[kind];
-      wrong |= state.sharded & (counted[kind] != 0);
-    }
-    for (auto it = begin; it != end; ++it) {
-      const State &state = states[slotOf[it->second]];
-      bool owesReduce = !schedule.forwardOnly && schedule.reduces(it->second);
-      wrong |= state.unsharded || (owesReduce && !state.reduced) ||
-               (state.reduced &&
-                (state.counts >> 32) != (state.countsAtReduce >> 32));
-    }
-    for (auto it = begin; it != end; ++it)
-      slotOf[it->second] = foreign;
-    return !wrong;
-  }
-
-  /// Applies an FSDP action. Returns false if it may be wrong.
-  bool act(State &state, Step step) {
-    bool good = &state != &states[foreign];
-    switch (step.kind()) {
-    case StepKind::Unshard:
-      // The first action shows that the stage is managed, also before it.
-      good &=
-          !state.unsharded && (state.sharded || uint32_t(state.counts) == 0);
-      state.unsharded = true;
-      state.sharded = false;
-      return good;
-    case StepKind::Reshard:
-      good &= state.unsharded;
-      state.unsharded = false;
-      state.sharded = true;
-      return good;
-    default:
-      good &= !schedule.forwardOnly && !state.reduced && !state.sharded &&
-              schedule.reduces(step.stage());
-      state.reduced = true;
-      state.countsAtReduce = state.counts;
-      return good;
-    }
-  }
-
-  const Schedule &schedule;
-  const HeldStages &held;
-  /// Indexed by stage, for the current rank.
-  std::vector<uint32_t> slotOf;
-  std::vector<State> states;
-};
-
-//===----------------------------------------------------------------------===//
-// The messages
-//===----------------------------------------------------------------------===//
-
 class ShardedReport {
 public:
-  ShardedReport(const Schedule &schedule, const HeldStages &held,
-                DiagEngine &diags)
+  ShardedReport(const Schedule &schedule, HeldStages held, DiagEngine &diags)
       : schedule(schedule), diags(diags), reporter(schedule, diags),
-        stages(schedule.numStages), held(held) {}
+        stages(schedule.numStages), held(std::move(held)) {}
 
   /// Returns true if no error was reported.
   bool run() {
@@ -185,7 +68,7 @@ private:
     const StepList &list = schedule.ranks[rank];
     for (uint32_t i = 0; i != list.size(); ++i) {
       Step step = list[i];
-      if (!isCompute(step.kind()) && !isFsdp(step.kind()))
+      if (!isCompute(step.kind()) && step.stream() != Stream::Gather)
         continue;
       Stage &stage = stageOf(rank, step.stage());
       if (makesWeightGradient(step.kind()) && isCompute(step.kind())) {
@@ -198,7 +81,7 @@ private:
       }
     }
     for (uint32_t i = 0; i != list.size() && !reporter.full(); ++i)
-      if (isCompute(list[i].kind()) || isFsdp(list[i].kind()))
+      if (isCompute(list[i].kind()) || list[i].stream() == Stream::Gather)
         play(list[i], {rank, i});
     close(rank);
   }
@@ -296,17 +179,62 @@ private:
   DiagEngine &diags;
   StepReporter reporter;
   std::vector<Stage> stages;
-  const HeldStages &held;
+  HeldStages held;
 };
 
 } // namespace
 
-LogicalResult verifySharded(const Schedule &schedule, DiagEngine &diags,
-                            const PresentRanks &present) {
-  HeldStages held = heldStages(schedule, present);
-  if (ShardedScan(schedule, held).isGood())
-    return success();
-  return success(ShardedReport(schedule, held, diags).run());
+/// Reports the errors of waits for reductions.
+static LogicalResult reportReduceWaits(const Schedule &schedule,
+                                       DiagEngine &diags) {
+  StepReporter reporter(schedule, diags);
+  for (uint32_t rank = 0; rank != schedule.ranks.size(); ++rank) {
+    const StepList &list = schedule.ranks[rank];
+    // More than one only in an invalid list.
+    llvm::SmallVector<StepRef, 2> pending;
+    for (uint32_t i = 0; i != list.size() && !reporter.full(); ++i) {
+      StepRef ref{rank, i};
+      if (list[i].kind() == StepKind::ReduceGrad) {
+        if (!pending.empty()) {
+          StepRef before = pending.back();
+          auto diagnostic = reporter.report(ref, diag::ReducePendingTwice,
+                                            reporter.step(before).stage());
+          reporter.noteHere(diagnostic, before);
+        }
+        pending.push_back(ref);
+      } else if (list[i].kind() == StepKind::WaitReduceGrad) {
+        auto *awaited = find_if(pending, [&](StepRef reduction) {
+          return reporter.step(reduction).stage() == list[i].stage();
+        });
+        if (awaited != pending.end()) {
+          pending.erase(awaited);
+          continue;
+        }
+        auto diagnostic = reporter.report(
+            ref, diag::ReduceWaitEarly,
+            reporter.text(Step(StepKind::ReduceGrad, list[i].stage(), 0)));
+        if (!pending.empty())
+          reporter.noteHere(diagnostic, pending.back());
+      }
+    }
+    for (StepRef reduction : pending)
+      if (!reporter.full())
+        (void)reporter.report(
+            reduction, diag::ReduceWaitMissing,
+            reporter.text(Step(StepKind::WaitReduceGrad,
+                               reporter.step(reduction).stage(), 0)));
+  }
+  return success(!reporter.failed);
+}
+
+LogicalResult verifySharded(const Schedule &schedule, const StateScan &scan,
+                            DiagEngine &diags, const PresentRanks &present) {
+  bool good =
+      scan.shards ||
+      ShardedReport(schedule, heldStages(schedule, present), diags).run();
+  if (step_facts::has(scan.kinds, StepKind::WaitReduceGrad) && !scan.waits)
+    good &= succeeded(reportReduceWaits(schedule, diags));
+  return success(good);
 }
 
 } // namespace pipec

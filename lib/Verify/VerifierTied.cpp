@@ -49,7 +49,7 @@ private:
   void checkList(uint32_t rank) {
     const StepList &list = schedule.ranks[rank];
     for (uint32_t i = 0; i != list.size() && !reporter.full(); ++i) {
-      if (!isTied(list[i].kind()))
+      if (list[i].stream() != Stream::Tied)
         continue;
       StepRef ref{rank, i};
       if (schedule.forwardOnly) {

@@ -175,12 +175,13 @@ private:
           compute(list.slice(i, end - i), i);
         else if (isP2P(kind))
           transfers(list.slice(i, end - i), i);
-        else if (isFsdp(kind))
+        else if (streamOf(kind) == Stream::Gather)
           collective(list[i], {rank, uint32_t(i)});
-        else if (isTied(kind))
+        else if (streamOf(kind) == Stream::Tied)
           tied(list[i], {rank, uint32_t(i)});
-        else if (kind == StepKind::WaitReduceGrad)
-          waitForReduction(list[i].stage());
+        else if (const auto *end = reached(list[i]))
+          // The rank continues when the reduction ends, if it has a time.
+          busyUntil = std::max(busyUntil, Time(end->first));
       }
     }
 
@@ -221,13 +222,13 @@ private:
     /// Checks the start of one member of a line against its parameters and
     /// inputs.
     void checkInput(Step step, StepRef ref, Rational start) {
-      auto unsharded = gathered.find(step.stage());
-      if (unsharded != gathered.end() && start < unsharded->second.first) {
+      const auto *unsharded = reached(step);
+      if (unsharded && start < unsharded->first) {
         auto diagnostic = reporter.report(ref, diag::StartBeforeUnshard, start,
-                                          unsharded->second.first);
-        diagnostic.note(
-            reporter.step(unsharded->second.second).source(), diag::NoteEndsAt,
-            reporter.name(unsharded->second.second), unsharded->second.first);
+                                          unsharded->first);
+        diagnostic.note(reporter.step(unsharded->second).source(),
+                        diag::NoteEndsAt, reporter.name(unsharded->second),
+                        unsharded->first);
       }
       // The producer of a send and the `I` of a `W` are on this rank, whose
       // lines are in order.
@@ -323,10 +324,8 @@ private:
           plus(from, schedule.costs.of(step.kind(), step.stage(), rank));
       if (!collectives)
         overflow(ref);
-      else if (step.kind() == StepKind::Unshard)
-        gathered[step.stage()] = {*collectives, ref};
-      else if (step.kind() == StepKind::ReduceGrad)
-        reduced[step.stage()] = *collectives;
+      else
+        ends[{stateAfter(step.kind()), step.stage()}] = {*collectives, ref};
     }
 
     void tied(Step step, StepRef ref) {
@@ -346,11 +345,13 @@ private:
         overflow(ref);
     }
 
-    /// The rank continues when the reduction ends, if it has a time.
-    void waitForReduction(unsigned stage) {
-      auto end = reduced.find(stage);
-      if (end != reduced.end() && (!busyUntil || *busyUntil < end->second))
-        busyUntil = end->second;
+    /// The FSDP step that brought what `step` needs into its state, and its
+    /// end, if that is known; null if there is none.
+    const std::pair<Rational, StepRef> *reached(Step step) const {
+      State state =
+          isCompute(step.kind()) ? State::Whole : stateBefore(step.kind());
+      auto end = ends.find({state, step.stage()});
+      return end == ends.end() ? nullptr : &end->second;
     }
 
     TimedVerifier &verifier;
@@ -367,10 +368,8 @@ private:
     std::map<unsigned, Time> edges;
     /// The end of the last REDUCE_TIED with a time.
     Time ties;
-    /// The last UNSHARD of each stage and its end.
-    std::map<unsigned, std::pair<Rational, StepRef>> gathered;
-    /// The end of the REDUCE_GRAD of each stage.
-    std::map<unsigned, Rational> reduced;
+    /// By state and stage, the end of the last FSDP step that reached it.
+    std::map<std::pair<State, unsigned>, std::pair<Rational, StepRef>> ends;
   };
 
   const Schedule &schedule;

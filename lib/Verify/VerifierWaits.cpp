@@ -1,12 +1,10 @@
-//===- VerifierWaits.cpp - Waits for sends and reductions -----------------===//
+//===- VerifierWaits.cpp - Waits for sends --------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A wait refers to an earlier step of its own rank, so each list is checked
-// separately, in one walk with a state per send and at most one pending
-// reduction. These are the rules of PyTorch 2.15: a list with waits for sends
-// has exactly one after each send, a list with waits for reductions has exactly
-// one after each reduction, and a rank has at most one pending reduction. A
-// list without waits is valid: its rank waits at the end.
+// A wait refers to an earlier send of its own rank, so each list is checked
+// separately, in one walk with a state per send. By the rules of PyTorch 2.15,
+// a list with waits for sends has exactly one after each send. A list without
+// waits is valid: its rank waits at the end.
 //
 //===----------------------------------------------------------------------===//
 
@@ -108,47 +106,6 @@ private:
 
 LogicalResult verifySendWaits(const Schedule &schedule, DiagEngine &diags) {
   return SendWaits(schedule, diags).run();
-}
-
-LogicalResult verifyReduceWaits(const Schedule &schedule, DiagEngine &diags) {
-  StepReporter reporter(schedule, diags);
-  for (uint32_t rank = 0; rank != schedule.ranks.size(); ++rank) {
-    const StepList &list = schedule.ranks[rank];
-    // More than one only in an invalid list.
-    llvm::SmallVector<StepRef, 2> pending;
-    for (uint32_t i = 0; i != list.size() && !reporter.full(); ++i) {
-      StepRef ref{rank, i};
-      if (list[i].kind() == StepKind::ReduceGrad) {
-        if (!pending.empty()) {
-          StepRef before = pending.back();
-          auto diagnostic = reporter.report(ref, diag::ReducePendingTwice,
-                                            reporter.step(before).stage());
-          reporter.noteHere(diagnostic, before);
-        }
-        pending.push_back(ref);
-      } else if (list[i].kind() == StepKind::WaitReduceGrad) {
-        auto *awaited = find_if(pending, [&](StepRef reduction) {
-          return reporter.step(reduction).stage() == list[i].stage();
-        });
-        if (awaited != pending.end()) {
-          pending.erase(awaited);
-          continue;
-        }
-        auto diagnostic = reporter.report(
-            ref, diag::ReduceWaitEarly,
-            reporter.text(Step(StepKind::ReduceGrad, list[i].stage(), 0)));
-        if (!pending.empty())
-          reporter.noteHere(diagnostic, pending.back());
-      }
-    }
-    for (StepRef reduction : pending)
-      if (!reporter.full())
-        (void)reporter.report(
-            reduction, diag::ReduceWaitMissing,
-            reporter.text(Step(StepKind::WaitReduceGrad,
-                               reporter.step(reduction).stage(), 0)));
-  }
-  return success(!reporter.failed);
 }
 
 } // namespace pipec

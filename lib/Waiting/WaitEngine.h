@@ -38,7 +38,7 @@ struct NoGate {
 /// Runs `schedule` under `model`. `Time` is `NoTime`, or provides durations:
 ///   int64_t duration(ArrayRef<Step> list, size_t begin, size_t end)
 ///   int64_t hop(unsigned from, unsigned to)
-/// With `waitsForResources`, it also has the `collectives` and `edges` of
+/// With `waitsForResources`, it also has the `streams` and `edges` of
 /// Resources.h. It receives the start of each step in `std::vector<int64_t>
 /// starts`, which has one zero per step at first, and the end of each rank in
 /// `rankEnds`.
@@ -119,7 +119,7 @@ private:
         at = end;
       } else if (isCompute(step.kind())) {
         if constexpr (Time::waitsForResources)
-          holdUntil(rank, time.collectives->gatheredAt(rank, step.stage()));
+          holdUntil(rank, time.streams->needs(rank, step));
         for (uint32_t input : transfers.receives(base + at)) {
           if (!state.has(input, Flag::Complete))
             return;
@@ -135,14 +135,13 @@ private:
         if (isSendWait(step.kind()) && !passSendWait(rank, base + at))
           return;
         if constexpr (Time::waitsForResources)
-          if (step.kind() == StepKind::WaitReduceGrad)
-            holdUntil(rank, time.collectives->reducedAt(rank, step.stage()));
+          holdUntil(rank, time.streams->needs(rank, step));
         if constexpr (Time::timed)
           time.starts[base + at] = rankTime[rank];
         if constexpr (Time::waitsForResources)
-          if (isFsdp(step.kind()))
+          if (isPosted(step.kind()))
             time.starts[base + at] =
-                time.collectives->issue(rank, step, rankTime[rank]);
+                time.streams->post(rank, step, rankTime[rank]);
         ++at;
       }
       groupBegin[rank] = at;

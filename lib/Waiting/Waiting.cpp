@@ -65,7 +65,7 @@ bool Waiting::meets(uint32_t number) const {
 
 bool Waiting::open(uint32_t number) const {
   StepRef at = numbers().at(number);
-  if (isTied(step(number).kind()))
+  if (step(number).stream() == Stream::Tied)
     return isPosted(at) &&
            theSchedule.holdsTied(at.rank, step(number).stage()) &&
            !meets(number);
@@ -143,7 +143,7 @@ void Waiting::forEachWait(uint32_t number,
       forEachSendWait(number, other, edge);
     return;
   }
-  if (isTied(self.kind()))
+  if (self.stream() == Stream::Tied)
     return forEachTiedWait(number, edge);
   auto [begin, end] = state.members(number);
   if (!mayBlock(number)) {

@@ -62,10 +62,11 @@ TEST(Step, FieldsAreIndependent) {
 TEST(Step, NamesAndKinds) {
   for (StepKind kind : allKinds) {
     EXPECT_EQ(parseStepKind(stepKindName(kind)), kind);
-    // Every kind belongs to exactly one class.
-    EXPECT_EQ(isCompute(kind) + isP2P(kind) + isFsdp(kind) + isWait(kind) +
-                  isTied(kind) + (kind == StepKind::Bubble),
-              1);
+    // Every step without a stream is a wait or a bubble.
+    EXPECT_EQ(streamOf(kind) == Stream::None,
+              isWait(kind) || kind == StepKind::Bubble);
+    EXPECT_EQ(objectOf(stateBefore(kind)), objectOf(stateAfter(kind)));
+    EXPECT_EQ(objectOf(stateBefore(kind)) == Object::Unit, isCompute(kind));
     EXPECT_EQ(isP2P(kind), isSend(kind) || isRecv(kind));
     EXPECT_FALSE(isSend(kind) && isRecv(kind));
     if (isSend(kind)) {

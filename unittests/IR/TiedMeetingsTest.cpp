@@ -21,7 +21,7 @@ std::vector<unsigned> naiveMeetings(const Schedule &schedule) {
   std::vector<std::vector<unsigned>> queues(schedule.numRanks);
   for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
     for (Step step : schedule.ranks[rank])
-      if (isTied(step.kind()))
+      if (step.stream() == Stream::Tied)
         queues[rank].push_back(step.stage());
   std::vector<unsigned> met;
   for (bool again = true; again;) {

@@ -245,7 +245,7 @@ bool naiveSharded(const Schedule &schedule) {
           mine.push_back(step);
           managed |= step.kind() == StepKind::Unshard ||
                      step.kind() == StepKind::Reshard;
-          if (isFsdp(step.kind()) && !held)
+          if (step.stream() == Stream::Gather && !held)
             return false;
         }
       bool unsharded = false;

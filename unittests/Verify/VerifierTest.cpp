@@ -84,7 +84,7 @@ Step alter(Rng &rng, const Schedule &schedule, Step step) {
       kind = StepKind(pick(rng, 4));
     else if (isP2P(kind))
       kind = StepKind(unsigned(StepKind::SendF) + pick(rng, 4));
-    else if (isFsdp(kind))
+    else if (streamOf(kind) == Stream::Gather)
       kind = StepKind(unsigned(StepKind::Unshard) + pick(rng, 3));
   }
   Step altered(kind, stage, m, 0, step.source(), step.joined());
@@ -121,7 +121,7 @@ void spoil(Rng &rng, Schedule &schedule) {
     }
     return;
   case 3: // joins adjacent steps of one class
-    if (i + 1 != list.size() && !isFsdp(list[i].kind()) &&
+    if (i + 1 != list.size() && list[i].stream() != Stream::Gather &&
         list[i].kind() != StepKind::Bubble &&
         isCompute(list[i].kind()) == isCompute(list[i + 1].kind()) &&
         isP2P(list[i].kind()) == isP2P(list[i + 1].kind()))
