@@ -46,11 +46,11 @@ def seconds_of_children():
     return used.ru_utime + used.ru_stime
 
 
-def run(pipec, case, options, folder):
+def run(pipec, case, options, folder, *more):
     (folder / "costs.json").write_text(json.dumps(profile(case)))
     command = [pipec, "search", f"--ranks={case['p']}", f"--microbatches={case['m']}",
                f"--chunks={case['v']}", "--placement=" + ("v" if case["placement"] == "V" else "loop"),
-               f"--cost-profile={folder}/costs.json", "--format=json", "-o", f"{folder}/best.steps"]
+               f"--cost-profile={folder}/costs.json", "--format=json", "-o", f"{folder}/best.steps", *more]
     command.append(f"--threads={options.threads}")
     if options.effort or not options.time:
         command.append(f"--effort={options.effort or 10}")
