@@ -4,7 +4,7 @@
 // No constant of this file affects correctness, but each affects results: a
 // search is a function of the problem, the seed and the effort. The tables of
 // benchmarks/README.md ("Search") show the results with these constants, and
-// "The constants of the search" the effect of halving and doubling the shares.
+// "The constants of the search" the effect of other values.
 //
 //===----------------------------------------------------------------------===//
 
