@@ -77,66 +77,72 @@ bool ProofWindows::canFollow(unsigned rank,
   return true;
 }
 
-/// Calls `visit(kind, stage, to kind, to stage, hop)` for each dependence
-/// between steps of a micro-batch, in topological order.
+/// Calls `visit(from, to, hop)`, with two letters, for each dependence between
+/// steps of a micro-batch, in topological order.
 template <typename Visitor>
-static void forDataArcs(const ProofWindows &windows, Visitor visit) {
+static void forEachDataArc(const ProofWindows &windows, Visitor visit) {
+  using Letter = Certificate::Letter;
+  enum : unsigned { F, I, W };
   const Certificate &certificate = *windows.certificate;
   for (const Certificate::Edge &edge : certificate.edges)
-    visit(0, edge.from, 0, edge.to, edge.hops[0]);
+    visit(Letter{F, edge.from}, Letter{F, edge.to}, edge.hops[0]);
   for (unsigned stage = 0; stage != certificate.stages; ++stage)
-    visit(0, stage, 1, stage, 0);
+    visit(Letter{F, stage}, Letter{I, stage}, 0);
   for (const Certificate::Edge &edge : llvm::reverse(certificate.edges))
-    visit(1, edge.to, 1, edge.from, edge.hops[1]);
+    visit(Letter{I, edge.to}, Letter{I, edge.from}, edge.hops[1]);
   for (unsigned stage = 0; windows.kinds == 3 && stage != certificate.stages;
        ++stage)
-    visit(1, stage, 2, stage, 0);
+    visit(Letter{I, stage}, Letter{W, stage}, 0);
+}
+
+/// Calls `visit` for the letters of all stages.
+template <typename Visitor>
+static void forEachLetter(const ProofWindows &windows, Visitor visit) {
+  for (unsigned kind = 0; kind != windows.kinds; ++kind)
+    for (unsigned stage = 0; stage != windows.certificate->stages; ++stage)
+      visit(Certificate::Letter{kind, stage});
 }
 
 /// Moves starts and ends along data and the order of micro-batches, until
 /// nothing changes. True when a window is too small.
 static bool narrowPaths(ProofWindows &windows) {
+  using Letter = Certificate::Letter;
   unsigned m = windows.m;
   for (bool changed = true; changed;) {
     changed = false;
-    auto arc = [&](size_t from, int64_t fromTime, size_t to, int64_t toTime,
-                   int64_t hop) {
-      int64_t start = windows.starts[from] + fromTime + hop;
-      int64_t end = windows.ends[to] - toTime - hop;
-      if (windows.starts[to] < start) {
-        windows.starts[to] = start;
-        changed = true;
-      }
-      if (windows.ends[from] > end) {
-        windows.ends[from] = end;
-        changed = true;
-      }
+    auto narrow = [&](Letter from, unsigned fromBatch, Letter to,
+                      unsigned toBatch, int64_t hop) {
+      size_t first = windows.step(from, fromBatch);
+      size_t second = windows.step(to, toBatch);
+      int64_t start = windows.starts[first] + windows.time(from) + hop;
+      int64_t end = windows.ends[second] - windows.time(to) - hop;
+      changed |= windows.starts[second] < start || windows.ends[first] > end;
+      windows.starts[second] = std::max(windows.starts[second], start);
+      windows.ends[first] = std::min(windows.ends[first], end);
     };
-    auto arcsOf = [&](unsigned j) {
-      forDataArcs(windows, [&](unsigned kind, unsigned stage, unsigned toKind,
-                               unsigned toStage, int64_t hop) {
-        arc(windows.step(kind, stage, j), windows.time(kind, stage),
-            windows.step(toKind, toStage, j), windows.time(toKind, toStage),
-            hop);
+    auto narrowFrom = [&](unsigned j) {
+      forEachDataArc(windows, [&](Letter from, Letter to, int64_t hop) {
+        narrow(from, j, to, j, hop);
       });
-      if (j + 1 == m)
-        return;
-      for (unsigned kind = 0; kind != windows.kinds; ++kind)
-        for (unsigned stage = 0; stage != windows.certificate->stages; ++stage)
-          arc(windows.step(kind, stage, j), windows.time(kind, stage),
-              windows.step(kind, stage, j + 1), windows.time(kind, stage), 0);
+      if (j + 1 != m)
+        forEachLetter(windows, [&](Letter letter) {
+          narrow(letter, j, letter, j + 1, 0);
+        });
     };
     for (unsigned j = 0; j != m; ++j)
-      arcsOf(j);
+      narrowFrom(j);
     for (unsigned j = m; j-- != 0;)
-      arcsOf(j);
+      narrowFrom(j);
     // A window that is too small stays so.
-    for (unsigned kind = 0; kind != windows.kinds; ++kind)
-      for (unsigned stage = 0; stage != windows.certificate->stages; ++stage)
-        for (unsigned j = 0; j != m; ++j)
-          if (size_t i = windows.step(kind, stage, j);
-              windows.starts[i] + windows.time(kind, stage) > windows.ends[i])
-            return true;
+    bool tooSmall = false;
+    forEachLetter(windows, [&](Letter letter) {
+      for (unsigned j = 0; j != m; ++j) {
+        size_t i = windows.step(letter, j);
+        tooSmall |= windows.starts[i] + windows.time(letter) > windows.ends[i];
+      }
+    });
+    if (tooSmall)
+      return true;
   }
   return false;
 }
@@ -151,9 +157,9 @@ static bool takesTooLong(const ProofWindows &windows, unsigned rank) {
   for (unsigned kind = 0; kind != windows.kinds; ++kind)
     for (unsigned stage : windows.stagesOf[rank])
       for (unsigned j = 0; j != windows.m; ++j) {
-        size_t i = windows.step(kind, stage, j);
+        size_t i = windows.step({kind, stage}, j);
         jobs.push_back(
-            {windows.starts[i], windows.time(kind, stage), windows.ends[i]});
+            {windows.starts[i], windows.time({kind, stage}), windows.ends[i]});
       }
   llvm::sort(jobs,
              [](const Job &a, const Job &b) { return a.start < b.start; });
@@ -183,13 +189,12 @@ static bool takesTooLong(const ProofWindows &windows, unsigned rank) {
 /// Assumes the case, or its opposite.
 static void assume(ProofWindows &windows, const Certificate::Case &split,
                    bool opposite) {
-  auto [kind, stage] = split.letter;
-  size_t step = windows.step(kind, stage, split.microbatch);
+  size_t step = windows.step(split.letter, split.microbatch);
   int64_t &start = windows.starts[step], &end = windows.ends[step];
   if (split.isLater != opposite)
     start = std::max(start, split.time + 1);
   else
-    end = std::min(end, split.time + windows.time(kind, stage));
+    end = std::min(end, split.time + windows.time(split.letter));
 }
 
 /// Narrows the windows as a part of a proof says.

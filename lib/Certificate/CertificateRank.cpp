@@ -185,8 +185,8 @@ void RankOrders::forNext(const State &state, Visitor visit) {
     int64_t least = !hasW() && (taken || kind == 0) ? leastWork(taken) : 0;
     ++counts[letter];
     if (kind != 0 || windows.canFollow(rank, counts))
-      visit(Next{windows.step(kind, stages[chunk], j),
-                 windows.time(kind, stages[chunk]), key(), most, least});
+      visit(Next{windows.step({kind, stages[chunk]}, j),
+                 windows.time({kind, stages[chunk]}), key(), most, least});
     --counts[letter];
   }
 }

@@ -18,11 +18,14 @@ struct ProofWindows {
   /// From 0 to the refuted makespan.
   explicit ProofWindows(const Certificate &certificate);
 
-  size_t step(unsigned kind, unsigned stage, unsigned j) const {
-    return (size_t(kind) * certificate->stages + stage) * m + j;
+  using Letter = Certificate::Letter;
+
+  /// The number of a step: a letter and a micro-batch.
+  size_t step(Letter letter, unsigned j) const {
+    return (size_t(letter.kind) * certificate->stages + letter.stage) * m + j;
   }
-  int64_t time(unsigned kind, unsigned stage) const {
-    return certificate->model[stage].times[kind];
+  int64_t time(Letter letter) const {
+    return certificate->model[letter.stage].times[letter.kind];
   }
   /// By letter, which is `kind * chunks + chunk`: the letters of the rank whose
   /// n-th occurrences precede its own. The rank has at most 64 chunks.
@@ -57,7 +60,7 @@ public:
     for (unsigned kind = 0; kind != kinds; ++kind)
       for (unsigned stage : windows.stagesOf[rank])
         for (unsigned j = 0; j != windows.m; ++j) {
-          size_t step = windows.step(kind, stage, j);
+          size_t step = windows.step({kind, stage}, j);
           windows.starts[step] = starts[step];
           windows.ends[step] = ends[step];
         }
