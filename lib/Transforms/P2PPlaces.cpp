@@ -73,36 +73,40 @@ ArrayRef<P2PPlaces::Place> P2PPlaces::inOneOrder(const StepList &list,
   return places;
 }
 
-/// The last place on the edge to or from `peer`.
-uint32_t &P2PPlaces::lastOn(uint32_t peer) {
-  if (lastOfEdge[peer] == none)
+/// The bound of the next place on the edge to or from `peer`; at first
+/// `initial`.
+uint32_t &P2PPlaces::boundOf(uint32_t peer, uint32_t initial) {
+  uint32_t &bound = bounds[peer];
+  if (bound == none) {
     usedEdges.push_back(peer);
-  return lastOfEdge[peer];
+    bound = initial;
+  }
+  return bound;
 }
 
 void P2PPlaces::clearEdges() {
   for (uint32_t peer : usedEdges)
-    lastOfEdge[peer] = none;
+    bounds[peer] = none;
   usedEdges.clear();
 }
 
 ArrayRef<P2PPlaces::Place> P2PPlaces::byEdge(const StepList &list,
                                              ArrayRef<TransferEnd> ends) {
   start(list, ends.size());
+  // From front to back: each send after the sends of its edge so far.
   for (auto [place, end] : zip_equal(places, ends)) {
     if (end.isReceive)
       continue;
-    uint32_t &last = lastOn(end.peer);
-    uint32_t own = earliest(list, end);
-    place.before = last = last == none ? own : std::max(last, own);
+    uint32_t &first = boundOf(end.peer, 0);
+    place.before = first = std::max(first, earliest(list, end));
   }
   clearEdges();
-  for (size_t k = ends.size(); k-- != 0;) {
-    if (!ends[k].isReceive)
+  // From back to front: each receive before those of its edge from here on.
+  for (auto [place, end] : reverse(zip_equal(places, ends))) {
+    if (!end.isReceive)
       continue;
-    // `none` is the largest number.
-    uint32_t &last = lastOn(ends[k].peer);
-    places[k].before = last = std::min(last, latest(ends[k]));
+    uint32_t &last = boundOf(end.peer, uint32_t(list.size()));
+    place.before = last = std::min(last, latest(end));
   }
   clearEdges();
   sorted.resize(places.size());

@@ -29,7 +29,7 @@ public:
     uint32_t end;
   };
 
-  explicit P2PPlaces(unsigned numRanks) : lastOfEdge(numRanks, none) {}
+  explicit P2PPlaces(unsigned numRanks) : bounds(numRanks, none) {}
 
   /// All ends stay in their order: each send is as early and each receive as
   /// late as it permits, and those that `favor` names are placed first.
@@ -49,14 +49,15 @@ private:
   void start(const StepList &list, size_t numEnds);
   uint32_t earliest(const StepList &list, const TransferEnd &send) const;
   uint32_t latest(const TransferEnd &receive) const;
-  uint32_t &lastOn(uint32_t peer);
+  uint32_t &boundOf(uint32_t peer, uint32_t initial);
   void clearEdges();
 
   std::vector<Place> places, sorted;
   /// The start of the overlap of each step; empty without overlaps.
   std::vector<uint32_t> groupBegins;
-  /// By peer, the last place on its edge, and the peers that have one.
-  std::vector<uint32_t> lastOfEdge, usedEdges;
+  /// By peer, the bound of the next place on its edge, and the peers that have
+  /// one.
+  std::vector<uint32_t> bounds, usedEdges;
 };
 
 } // namespace pipec
