@@ -36,11 +36,13 @@ private:
   LogicalResult addName(StringRef tag, StringRef name, Piece &piece);
   void addText(StringRef text);
   void startLine();
-  /// True if the line of `tag`, which follows the text `between`, otherwise
-  /// contains only blanks. Sets the blanks before the tag and the position
-  /// after the line.
-  bool isAlone(StringRef between, StringRef tag, StringRef &before,
-               const char *&after) const;
+  /// A tag whose line otherwise contains only blanks: those before it, and the
+  /// position after the line.
+  struct Standalone {
+    StringRef indent;
+    const char *next;
+  };
+  std::optional<Standalone> standalone(StringRef tag) const;
 
   static SMRange rangeOf(StringRef text) {
     return SMRange(SMLoc::getFromPointer(text.begin()),
@@ -75,10 +77,6 @@ char sortOf(StringRef inside) {
   return inside.front();
 }
 
-bool isBlank(StringRef text) {
-  return text.find_first_not_of(" \t") == StringRef::npos;
-}
-
 } // namespace
 
 LogicalResult TemplateParser::run(StringRef text) {
@@ -91,19 +89,16 @@ LogicalResult TemplateParser::run(StringRef text) {
   return success();
 }
 
-bool TemplateParser::isAlone(StringRef between, StringRef tag,
-                             StringRef &before, const char *&after) const {
-  size_t newline = between.rfind('\n');
-  if (newline == StringRef::npos && between.begin() != text.begin() &&
-      between.begin()[-1] != '\n')
-    return false;
-  before = between.substr(newline + 1);
-  StringRef rest(tag.end(), text.end() - tag.end());
-  StringRef next = rest.ltrim(" \t\r");
-  if (!isBlank(before) || !(next.empty() || next.front() == '\n'))
-    return false;
-  after = next.begin() + !next.empty();
-  return true;
+std::optional<TemplateParser::Standalone>
+TemplateParser::standalone(StringRef tag) const {
+  StringRef before = text.take_front(tag.begin() - text.begin());
+  StringRef ended = before.rtrim(" \t");
+  StringRef next = text.drop_front(tag.end() - text.begin()).ltrim(" \t\r");
+  if (!(ended.empty() || ended.back() == '\n') ||
+      !(next.empty() || next.front() == '\n'))
+    return std::nullopt;
+  return Standalone{before.drop_front(ended.size()),
+                    next.begin() + !next.empty()};
 }
 
 LogicalResult TemplateParser::parseFile(unsigned number, StringRef newText) {
@@ -135,19 +130,17 @@ LogicalResult TemplateParser::parseFile(unsigned number, StringRef newText) {
     char sort = raw ? '&' : sortOf(inside);
     if (!raw && sort != 'v')
       inside = inside.drop_front().trim();
-    StringRef before;
-    const char *after = tag.end();
-    bool alone = sort != 'v' && sort != '&' &&
-                 isAlone(rest.take_front(begin), tag, before, after);
-    indent = alone ? before : StringRef();
-    addText(rest.take_front(begin).drop_back(alone ? before.size() : 0));
+    std::optional<Standalone> alone;
+    if (sort != 'v' && sort != '&')
+      alone = standalone(tag);
+    indent = alone ? alone->indent : StringRef();
+    addText(rest.take_front(begin).drop_back(indent.size()));
     if (!alone)
       startLine();
     if (failed(parseTag(tag, sort, inside)))
       return failure();
-    if (alone)
-      atLineStart = true;
-    at = after;
+    atLineStart |= alone.has_value();
+    at = alone ? alone->next : tag.end();
   }
   if (file().endsInLine)
     file().pieces.push_back({Piece::Text, "\n", {}});
