@@ -121,6 +121,13 @@ static char laneLetter(StepKind kind) {
                                           : 'G';
 }
 
+/// The letter of a wait: of the send it waits for, or for a reduction.
+static char waitLetter(StepKind kind) {
+  return kind == StepKind::WaitSendF   ? 'F'
+         : kind == StepKind::WaitSendB ? 'B'
+                                       : 'G';
+}
+
 int PageData::sourceOf(Step step) {
   if (!step.source().isValid())
     return -1;
@@ -258,9 +265,7 @@ void PageData::writeWaits(unsigned rank, JsonObject &lane) {
   StepColumns steps("smt");
   int64_t last = picture.from();
   picture.forEachWait(rank, [&](Step step, int64_t time) {
-    steps.add(step.kind() == StepKind::WaitSendF   ? 'F'
-              : step.kind() == StepKind::WaitSendB ? 'B'
-                                                   : 'G',
+    steps.add(waitLetter(step.kind()),
               {step.stage(), step.unit(), time - std::exchange(last, time)});
   });
   if (!steps.kinds.empty())

@@ -34,12 +34,13 @@ SvgLayout::SvgLayout(const Picture &picture, const EmitOptions &options,
     : picture(picture), schedule(picture.schedule()),
       shades(numShades(picture.chunks().most())),
       memoryView(options.memoryView), facts(picture),
-      name(options.title && !options.title->empty() ? *options.title
-                                                    : schedule.name) {
+      name(options.title.value_or(schedule.name)) {
   survey();
   findPhases();
   description = sizes() + "; " + figures();
-  if (!options.title || !options.title->empty())
+  if (name.empty())
+    name = schedule.name;
+  else
     title.push_back(name);
   about.push_back(description);
   if (std::string part = picture.windowText(); !part.empty())
