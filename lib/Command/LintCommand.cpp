@@ -82,13 +82,17 @@ static LogicalResult correctFiles(const CommandRun &run,
   LintOptions options;
   for (const InputRequest &request : requests) {
     run.progress.phase("correcting");
-    FailureOr<size_t> count =
+    FailureOr<CorrectedFindings> counts =
         correctFile(request, options, run.search, run.diags);
-    if (failed(count))
+    if (failed(counts))
       return failure();
-    if (*count)
-      (void)run.diags.reportAs(Severity::Note, SourceLoc(), diag::NoteCorrected,
-                               countText(*count, "finding"), request.path);
+    auto tell = [&](auto kind, size_t count) {
+      if (count)
+        (void)run.diags.reportAs(Severity::Note, SourceLoc(), kind,
+                                 countText(count, "finding"), request.path);
+    };
+    tell(diag::NoteCorrected, counts->corrected);
+    tell(diag::NoteUnsafeFixes, counts->unsafe);
   }
   return success();
 }

@@ -154,7 +154,7 @@ Expected<json::Value> Server::codeActions(const json::Object &params,
       actions.push_back(json::Object{
           {"title", json::fixUTF8(titleOf(edits.front()))},
           {"kind", "quickfix"},
-          {"isPreferred", true},
+          {"isPreferred", edits.front().isSafe},
           {"diagnostics", json::Array{std::move(reported)}},
           {"edit",
            json::Object{{"changes", json::Object{{at.document->document.uri,

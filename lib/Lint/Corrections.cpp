@@ -38,6 +38,8 @@ public:
                const SearchPath &search);
 
   ArrayRef<Correction> corrections() const { return all; }
+  /// The number of findings with an unsafe correction that is not among these.
+  size_t numUnsafe() const { return unsafe; }
   bool isBetterThan(const TextFindings &other) const {
     return score() > other.score();
   }
@@ -53,6 +55,8 @@ private:
   }
   void add(const Diagnostic &found, const SourceFiles &files);
 
+  bool withUnsafe;
+  size_t unsafe = 0;
   const char *begin = nullptr;
   Progress progress = ToEnd;
   int64_t errors = 0;
@@ -66,7 +70,7 @@ private:
 TextFindings::TextFindings(StringRef text, const OpenedInput &input,
                            const InputRequest &request,
                            const LintOptions &options, const SearchPath &search)
-    : size(text.size()) {
+    : withUnsafe(request.args.has(Opt::UnsafeFixes)), size(text.size()) {
   SourceFiles files;
   DiagEngine diags(files, [&](const Diagnostic &found) { add(found, files); });
   diags.setErrorLimit(0);
@@ -109,8 +113,12 @@ void TextFindings::add(const Diagnostic &found, const SourceFiles &files) {
                           size_t(edit.range.End.getPointer() - begin),
                           edit.text});
   }
-  if (!correction.empty())
+  if (correction.empty())
+    return;
+  if (edits.front().isSafe || withUnsafe)
     all.push_back(std::move(correction));
+  else
+    ++unsafe;
 }
 
 /// Applies the corrections whose edits do not overlap those of earlier ones.
@@ -146,8 +154,7 @@ static std::string apply(StringRef text, ArrayRef<Correction> corrections,
 /// The text of an input after the corrections that its findings propose.
 struct CorrectedText {
   std::string text;
-  /// The number of findings that were corrected.
-  size_t count = 0;
+  CorrectedFindings counts = {};
 };
 
 /// Applies edits until none improves the text: findings of an earlier phase
@@ -172,13 +179,15 @@ static CorrectedText correctText(const OpenedInput &input,
     TextFindings after = find(text);
     if (!after.isBetterThan(found))
       return false;
-    result = {std::move(text), result.count + count};
+    result.text = std::move(text);
+    result.counts.corrected += count;
     found = std::move(after);
     return true;
   };
   // Every round improves the text, so the rounds end.
   for (;;) {
     std::vector<Correction> corrections = found.corrections();
+    result.counts.unsafe = found.numUnsafe();
     if (corrections.empty())
       return result;
     // Together they are fewer runs, but a good one may hide that another one
@@ -194,23 +203,24 @@ static CorrectedText correctText(const OpenedInput &input,
   }
 }
 
-FailureOr<size_t> correctFile(const InputRequest &request,
-                              const LintOptions &options,
-                              const SearchPath &search, DiagEngine &diags) {
+FailureOr<CorrectedFindings> correctFile(const InputRequest &request,
+                                         const LintOptions &options,
+                                         const SearchPath &search,
+                                         DiagEngine &diags) {
   // What cannot be read is reported when it is checked.
   SourceFiles files;
   DiagEngine silent(files, [](const Diagnostic &) {});
   FailureOr<OpenedInput> input = request.open(search, silent);
   if (failed(input))
-    return size_t(0);
+    return CorrectedFindings();
   if (request.path == "-" || input->path != request.path)
     return reportUsageError(diags, "--fix changes files that are given by "
                                    "their path, and `" +
                                        shortened(shownPath(request.path)) +
                                        "` is not one");
   CorrectedText corrected = correctText(*input, request, options, search);
-  if (corrected.count == 0)
-    return size_t(0);
+  if (corrected.counts.corrected == 0)
+    return corrected.counts;
   OutputFile file(input->path);
   std::error_code error = file.open(nulls());
   if (!error) {
@@ -219,7 +229,7 @@ FailureOr<size_t> correctFile(const InputRequest &request,
   }
   if (error)
     return reportUnwritable(diags, input->path, error);
-  return corrected.count;
+  return corrected.counts;
 }
 
 } // namespace pipec

@@ -156,6 +156,9 @@ static void writeFixes(json::OStream &json, const Diagnostic &finding,
           for (const FixIt &edit : edits)
             json.object([&] { writeChange(json, edit, files); });
         });
+        json.attributeObject("properties", [&] {
+          json.attribute("applicability", edits.front().applicability());
+        });
       });
   });
 }

@@ -69,15 +69,21 @@ void writeGithubCommands(llvm::raw_ostream &os,
 void writeJunit(llvm::raw_ostream &os, llvm::ArrayRef<FileFindings> inputs,
                 const SourceFiles &files);
 
+/// The numbers of findings that were corrected, and that have an unsafe edit
+/// which was not applied.
+struct CorrectedFindings {
+  size_t corrected = 0;
+  size_t unsafe = 0;
+};
+
 /// Corrects the file that `request` names: applies the edits of the findings in
 /// it, of the front end and of lint, until none is left that improves the text.
 /// Edits of imported files are not applied. Writes the file only if there was
-/// something to correct. Returns the number of corrected findings. Reports an
-/// input that is not a file given by its path, and a file that cannot be
-/// written; one that cannot be read is left alone.
-llvm::FailureOr<size_t> correctFile(const InputRequest &request,
-                                    const LintOptions &options,
-                                    const SearchPath &search,
-                                    DiagEngine &diags);
+/// something to correct. Reports an input that is not a file given by its path,
+/// and a file that cannot be written; one that cannot be read is left alone.
+llvm::FailureOr<CorrectedFindings> correctFile(const InputRequest &request,
+                                               const LintOptions &options,
+                                               const SearchPath &search,
+                                               DiagEngine &diags);
 
 } // namespace pipec

@@ -59,7 +59,8 @@ InFlightDiagnostic &InFlightDiagnostic::removal(SMRange statement) {
 InFlightDiagnostic &InFlightDiagnostic::suggest(SMRange range,
                                                 StringRef meant) {
   note(range, diag::NoteDidYouMean, meant);
-  diagnostic.notes.back().fixIts.push_back({range, meant.str()});
+  diagnostic.notes.back().fixIts.push_back(
+      {range, meant.str(), /*isSafe=*/false});
   return *this;
 }
 

@@ -69,6 +69,9 @@ inline llvm::raw_ostream &operator<<(llvm::raw_ostream &os,
 struct FixIt {
   llvm::SMRange range;
   std::string text;
+  /// False if something else may be meant: the text is only similar.
+  bool isSafe = true;
+  llvm::StringRef applicability() const { return isSafe ? "safe" : "unsafe"; }
 };
 
 /// A finished message with its attached notes.
@@ -115,7 +118,7 @@ public:
   /// the statement is on its lines, these lines are removed.
   InFlightDiagnostic &removal(llvm::SMRange statement);
   /// Attaches the note that `meant` may be meant in place of the word at
-  /// `range`, with the edit that replaces it.
+  /// `range`, with the unsafe edit that replaces it.
   InFlightDiagnostic &suggest(llvm::SMRange range, llvm::StringRef meant);
 
   operator llvm::LogicalResult() const { return llvm::failure(); }

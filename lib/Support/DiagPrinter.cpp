@@ -173,6 +173,7 @@ void writeDiagnostic(json::OStream &json, const Diagnostic &diagnostic,
           writeLocation(json, edit.range.Start, files);
           writeEnd(json, edit.range, files);
           json.attribute("text", text(edit.text));
+          json.attribute("applicability", edit.applicability());
         });
     });
     json.attributeArray("notes", [&] {

@@ -37,11 +37,11 @@ def read(path):
 
 
 def fix(text, *options, status=0):
-    """The text after --fix, and what was printed. A second run changes nothing."""
+    """The text after --fix with all edits, and what was printed. A second run changes nothing."""
     write("a.pipe", text)
-    run = lint("a.pipe", "--fix", *options, status=status)
+    run = lint("a.pipe", "--fix", "--unsafe-fixes", *options, status=status)
     fixed = read("a.pipe")
-    again = lint("a.pipe", "--fix", *options, status=status)
+    again = lint("a.pipe", "--fix", "--unsafe-fixes", *options, status=status)
     assert read("a.pipe") == fixed and "corrected" not in again.stderr, again.stderr
     return fixed, run
 
@@ -63,6 +63,16 @@ text = GOOD.replace("loop;", "loop").replace("repeat w { F", "repeat ww { F").re
     .replace("- rank", "- raank")
 fixed, run = fix(text)
 assert fixed == GOOD and "corrected 4 findings" in run.stderr, (fixed, run.stderr)
+# Words that are only similar stay without --unsafe-fixes.
+write("a.pipe", GOOD.replace("placement loop;", "placement lop").replace("  warmup", "  let x = 1;\n  warmup"))
+run = lint("a.pipe", "--fix", status=1)
+assert read("a.pipe") == GOOD.replace("loop;", "lop;").replace("  warmup", "  let x = 1;\n  warmup"), read("a.pipe")
+assert "corrected 1 finding in" in run.stderr, run.stderr
+assert "1 finding in `a.pipe` can be corrected with --unsafe-fixes\n" in run.stderr, run.stderr
+run = lint("a.pipe", "--format=json", status=1)
+found, = json.loads(run.stdout)["findings"]
+assert found["fixes"] == [] and [fix["applicability"] for fix in found["notes"][0]["fixes"]] == ["unsafe"], found
+assert "`--unsafe-fixes` has no effect without --fix" in lint("a.pipe", "--unsafe-fixes", status=2).stderr
 # A definition that is only used by one that is removed, and two in one line.
 assert fix(GOOD.replace("  warmup", "  let x = 1;\n  let y = x;\n  warmup", 1))[0] == GOOD
 assert fix(GOOD.replace("  warmup", "  let x = 1; let y = 2;\n  warmup", 1))[0] == GOOD
@@ -109,12 +119,12 @@ assert read("a.pipe") == GOOD.replace("\n", "\r\n") and stat.S_IMODE(os.stat("a.
 write("b.pipe", GOOD.replace("loop;", "lop;"))
 write("c.pipe", GOOD)
 write("d.csv", "0F0,0B0\n")
-run = lint("b.pipe", "c.pipe", "d.csv", "absent.pipe", "--fix", "--format=sarif", status=1)
+run = lint("b.pipe", "c.pipe", "d.csv", "absent.pipe", "--fix", "--unsafe-fixes", "--format=sarif", status=1)
 results = json.loads(run.stdout)["runs"][0]["results"]
 assert [result["ruleId"] for result in results] == ["InputNotFound"], results
 assert read("b.pipe") == GOOD and read("d.csv") == "0F0,0B0\n"
 write("b.pipe", GOOD.replace("loop;", "lop;"))
-run = lint("b.pipe", "--fix", "--format=json", status=0)
+run = lint("b.pipe", "--fix", "--unsafe-fixes", "--format=json", status=0)
 assert json.loads(run.stdout)["findings"] == [] and run.stderr == ""
 # An imported file is not changed.
 write("lib.pipe", "fn f(a) { aa }\n")

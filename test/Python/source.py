@@ -43,7 +43,7 @@ first = error.errors[0]
 assert (first.file, first.line, first.column, first.end_line, first.end_column) == ("<source>", 3, 19, 3, 20), first
 assert first.excerpt == "  steady { repeat n { F B } }\n                  ^\n"
 error = refused(lambda: pipec.compile(source=PROGRAM.replace("loop", "lop")))
-assert error.errors[0].notes[0].fixes == (pipec.Fix("<source>", 2, 13, 2, 16, "loop"),), error.errors[0].notes
+assert error.errors[0].notes[0].fixes == (pipec.Fix("<source>", 2, 13, 2, 16, "loop", "unsafe"),), error.errors[0].notes
 assert error.errors[0].fixes == ()
 error = refused(lambda: pipec.compile(source=PROGRAM.replace("F B", "B F")))
 assert {d.file for d in error.diagnostics} | {n.file for d in error.diagnostics for n in d.notes} == {"<source>"}, error

@@ -19,6 +19,8 @@ class Fix:
     end_line: int
     end_column: int
     text: str
+    applicability: str = "safe"
+    """`safe`, or `unsafe` if something else may be meant."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,7 +60,8 @@ class Diagnostic:
     def from_json(cls, data: Mapping[str, Any]) -> Diagnostic:
         fields = {name: data[name] for name in ("kind", "severity", "message", "file", "line", "column",
                                                 "rank", "position", "cell", "excerpt")}
-        fixes = (Fix(fix["file"], fix["line"], fix["column"], fix["endLine"], fix["endColumn"], fix["text"])
+        fixes = (Fix(fix["file"], fix["line"], fix["column"], fix["endLine"], fix["endColumn"], fix["text"],
+                     fix["applicability"])
                  for fix in data["fixes"])
         return cls(**fields, notes=tuple(cls.from_json(note) for note in data["notes"]),
                    end_line=data["endLine"], end_column=data["endColumn"], fixes=tuple(fixes),
