@@ -376,11 +376,9 @@ Calibration Calibrator::run() {
   setTransfers();
   setMemory();
   setStepTime();
-  llvm::stable_sort(result.figures,
-                    [](const MeasuredFigure &a, const MeasuredFigure &b) {
-                      return std::tuple(a.block, a.figure, a.place) <
-                             std::tuple(b.block, b.figure, b.place);
-                    });
+  std::ranges::stable_sort(result.figures, {}, [](const MeasuredFigure &each) {
+    return std::tuple(each.block, each.figure, each.place);
+  });
   return std::move(result);
 }
 

@@ -153,8 +153,7 @@ measureEdges(ArrayRef<MeasuredTransfer> transfers, const Clocks &clocks) {
   std::map<std::pair<unsigned, unsigned>, EdgeTimes> edges;
   for (auto &[ends, all] : inOrder) {
     EdgeTimes &edge = edges[ends];
-    llvm::stable_sort(
-        all, [](const auto *a, const auto *b) { return a->sent < b->sent; });
+    std::ranges::stable_sort(all, {}, &MeasuredTransfer::sent);
     int64_t shift = clocks.offset[ends.second] - clocks.offset[ends.first];
     const MeasuredTransfer *before = nullptr;
     for (const MeasuredTransfer *transfer : all) {

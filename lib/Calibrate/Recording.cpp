@@ -89,9 +89,7 @@ LogicalResult RecordingMaker::orderRanks(std::vector<RankTrace> &traces) {
     if (!trace.rank)
       trace.rank = i;
   }
-  llvm::stable_sort(traces, [](const RankTrace &a, const RankTrace &b) {
-    return *a.rank < *b.rank;
-  });
+  std::ranges::stable_sort(traces, {}, &RankTrace::rank);
   for (size_t i = 0; i != traces.size(); ++i) {
     if (i != 0 && traces[i].rank == traces[i - 1].rank)
       return diags.report(DiagLoc(), diag::TraceRankTwice, traces[i - 1].path,

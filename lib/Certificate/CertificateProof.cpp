@@ -161,8 +161,7 @@ static bool takesTooLong(const ProofWindows &windows, unsigned rank) {
         jobs.push_back(
             {windows.starts[i], windows.time({kind, stage}), windows.ends[i]});
       }
-  llvm::sort(jobs,
-             [](const Job &a, const Job &b) { return a.start < b.start; });
+  std::ranges::sort(jobs, {}, &Job::start);
   auto later = [](const Job &a, const Job &b) { return a.end > b.end; };
   std::priority_queue<Job, std::vector<Job>, decltype(later)> open(later);
   int64_t now = 0;

@@ -88,9 +88,7 @@ void Comparison::sort(StringRef key) {
     if (!rounding.any())
       rounding = candidate.rounding;
   }
-  llvm::stable_sort(candidates, [](const Candidate &a, const Candidate &b) {
-    return a.isBefore(b);
-  });
+  std::ranges::stable_sort(candidates, &Candidate::isBefore);
   if (!key.empty())
     llvm::stable_sort(candidates, [&](const Candidate &a, const Candidate &b) {
       if (a.outcome != b.outcome || a.outcome != Outcome::Fits)

@@ -157,8 +157,8 @@ std::vector<FormatLine> Formatter::format() {
     items.push_back({decl->range, nullptr, decl});
   for (const ScheduleDecl *schedule : module.schedules)
     items.push_back({schedule->range, nullptr, nullptr, schedule});
-  llvm::sort(items, [](const TopLevel &a, const TopLevel &b) {
-    return a.range.Start.getPointer() < b.range.Start.getPointer();
+  std::ranges::sort(items, {}, [](const TopLevel &item) {
+    return item.range.Start.getPointer();
   });
 
   bool first = true;

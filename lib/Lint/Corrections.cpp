@@ -12,6 +12,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
 
+#include <algorithm>
 #include <tuple>
 
 using namespace llvm;
@@ -138,9 +139,7 @@ static std::string apply(StringRef text, ArrayRef<Correction> corrections,
     llvm::append_range(edits, correction);
     ++count;
   }
-  llvm::sort(edits, [](const TextEdit &a, const TextEdit &b) {
-    return a.begin < b.begin;
-  });
+  std::ranges::sort(edits, {}, &TextEdit::begin);
   std::string result;
   size_t at = 0;
   for (const TextEdit &edit : edits) {
