@@ -41,7 +41,8 @@ private:
   void addFound(CandidateEvaluator &evaluator, const GivenSettings &given,
                 const Grid &points);
   void chooseCommands(ScheduleSearch &searcher);
-  std::string findFinder(ScheduleSearch &searcher, const CommandCosts &costs);
+  std::string fittingSearch(ScheduleSearch &searcher,
+                            const CommandCosts &costs);
   std::vector<SearchRequest> searchesOf(const GivenSettings &given,
                                         const Grid &points) const;
   std::vector<CandidateForm> formsOf(const GivenSettings &given);
@@ -303,10 +304,10 @@ LogicalResult Compare::evaluate() {
   return success();
 }
 
-/// A search that finds a schedule, where no other one fits; empty if a rank has
-/// too little memory for a micro-batch.
-std::string Compare::findFinder(ScheduleSearch &searcher,
-                                const CommandCosts &costs) {
+/// The command line of a search that finds a schedule, where no other one fits;
+/// empty if a rank has too little memory for a micro-batch.
+std::string Compare::fittingSearch(ScheduleSearch &searcher,
+                                   const CommandCosts &costs) {
   DiagEngine::ScopedFilter quiet(diags, [](Diagnostic &) { return false; });
   for (const GivenSettings &given : options.given)
     for (SearchRequest &request :
@@ -334,7 +335,7 @@ void Compare::chooseCommands(ScheduleSearch &searcher) {
   costs.limit = args.text(Opt::MemoryLimit).str();
   table.choose(costs, diags);
   if (!table.hasFitting() && !args.has(Opt::SearchRows))
-    table.setFinder(findFinder(searcher, costs));
+    table.setFinder(fittingSearch(searcher, costs));
 }
 
 //===----------------------------------------------------------------------===//

@@ -90,10 +90,11 @@ static std::pair<uint64_t, uint64_t> hashOrder(const Schedule &computes) {
   return {hash.high64, hash.low64};
 }
 
-FailureOr<Report> CandidateEvaluator::run(Schedule &schedule,
-                                          CandidateForm form,
-                                          Candidate &candidate) {
-  const GivenSettings &given = *form.given;
+/// Replaces the costs and the memory of the schedule by those given, and checks
+/// the result.
+LogicalResult CandidateEvaluator::applySettings(Schedule &schedule,
+                                                const GivenSettings &given,
+                                                Candidate &candidate) {
   candidate.stages = schedule.numStages;
   candidate.copies = schedule.placement.numDirections();
   schedule.costs = CostSettings();
@@ -108,19 +109,32 @@ FailureOr<Report> CandidateEvaluator::run(Schedule &schedule,
       failed(verify(schedule, diags)))
     return failure();
   candidate.hasLayers = !schedule.layers.empty();
+  return success();
+}
+
+/// Runs the passes of the target. Without one, the schedule has transfers if
+/// there is a communication model.
+LogicalResult CandidateEvaluator::runPasses(Schedule &schedule,
+                                            ShippedTarget *target) {
+  if (target)
+    return target->passes.run(schedule, diags);
+  if (!options.model)
+    dropTransfers(schedule);
+  else if (!schedule.hasP2P())
+    return transfers.run(schedule, diags);
+  return success();
+}
+
+FailureOr<Report> CandidateEvaluator::run(Schedule &schedule,
+                                          CandidateForm form,
+                                          Candidate &candidate) {
+  if (failed(applySettings(schedule, *form.given, candidate)))
+    return failure();
   Schedule computes = schedule;
   dropTransfers(computes);
   candidate.order = hashOrder(computes);
-  const TorchVersion *torch = nullptr;
-  if (form.target) {
-    torch = form.target->torch;
-    if (failed(form.target->passes.run(schedule, diags)))
-      return failure();
-  } else if (!options.model) {
-    dropTransfers(schedule);
-  } else if (!schedule.hasP2P() && failed(transfers.run(schedule, diags))) {
+  if (failed(runPasses(schedule, form.target)))
     return failure();
-  }
   std::optional<WaitModel> model = options.model;
   if (!model && form.target)
     model = modelOfTarget(form.target->name);
@@ -129,6 +143,7 @@ FailureOr<Report> CandidateEvaluator::run(Schedule &schedule,
   candidate.kinds = use.kinds();
   candidate.assumed = AssumedCosts(schedule.costs, use);
   candidate.rounding = schedule.rounding;
+  const TorchVersion *torch = form.target ? form.target->torch : nullptr;
   if (succeeded(report))
     candidate.verdicts =
         judge.judge(computes, torch ? schedule : computes,

@@ -142,6 +142,10 @@ private:
         diags(diags) {}
   void measure(llvm::FailureOr<Schedule> schedule, CandidateForm form,
                Candidate &candidate);
+  llvm::LogicalResult applySettings(Schedule &schedule,
+                                    const GivenSettings &given,
+                                    Candidate &candidate);
+  llvm::LogicalResult runPasses(Schedule &schedule, ShippedTarget *target);
   llvm::FailureOr<Report> run(Schedule &schedule, CandidateForm form,
                               Candidate &candidate);
 
