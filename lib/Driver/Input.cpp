@@ -138,12 +138,9 @@ LogicalResult readLoweringButCosts(const Arguments &args,
 FailureOr<std::vector<CostSettings>> readCosts(const Arguments &args,
                                                DiagEngine &diags) {
   std::vector<CostSettings> all;
-  for (StringRef text : args.list(Opt::Cost)) {
-    FailureOr<CostSettings> costs = readCostOption(text, diags);
-    if (failed(costs))
+  for (StringRef text : args.list(Opt::Cost))
+    if (failed(store(readCostOption(text, diags), all.emplace_back())))
       return failure();
-    all.push_back(*costs);
-  }
   return all;
 }
 
