@@ -4,6 +4,7 @@
 #include "Calibrate/Calibration.h"
 
 #include "Support/Decimal.h"
+#include "Support/Json.h"
 #include "Support/TextTable.h"
 #include "Support/Words.h"
 
@@ -93,32 +94,23 @@ void writeCalibration(const Recording &recording,
   else
     json.attribute("step_time", nullptr);
   const Clocks &clocks = calibration.clocks;
-  json.attributeArray("clocks", [&] {
-    for (unsigned rank : otherClocks(clocks))
-      json.object([&] {
-        json.attribute("rank", rank);
-        json.attribute("known", bool(clocks.known[rank]));
-        json.attribute("offset_ns", clocks.offset[rank]);
-        json.attribute("interval_ns", 2 * clocks.uncertainty[rank]);
-      });
+  writeObjects(json, "clocks", otherClocks(clocks), [&](unsigned rank) {
+    json.attribute("rank", rank);
+    json.attribute("known", bool(clocks.known[rank]));
+    json.attribute("offset_ns", clocks.offset[rank]);
+    json.attribute("interval_ns", 2 * clocks.uncertainty[rank]);
   });
-  json.attributeArray("figures", [&] {
-    for (const MeasuredFigure &figure : calibration.figures)
-      json.object([&] {
-        json.attribute("block", blockName(figure.block));
-        json.attribute("figure", infoOf(figure.figure).name);
-        json.attribute("of", placeText(figure));
-        writeExact(json, "value", figure.value);
-        writeExact(json, "lower", figure.lower);
-        writeExact(json, "upper", figure.upper);
-        json.attribute("samples", figure.samples);
-        json.attribute("found_in", evidenceText(figure.evidence));
-      });
+  writeObjects(json, "figures", calibration.figures, [&](const auto &figure) {
+    json.attribute("block", blockName(figure.block));
+    json.attribute("figure", infoOf(figure.figure).name);
+    json.attribute("of", placeText(figure));
+    writeExact(json, "value", figure.value);
+    writeExact(json, "lower", figure.lower);
+    writeExact(json, "upper", figure.upper);
+    json.attribute("samples", figure.samples);
+    json.attribute("found_in", evidenceText(figure.evidence));
   });
-  json.attributeArray("left_out", [&] {
-    for (const std::string &line : calibration.leftOut)
-      json.value(line);
-  });
+  writeTexts(json, "left_out", calibration.leftOut);
 }
 
 //===----------------------------------------------------------------------===//

@@ -128,23 +128,18 @@ void Check::printText(raw_ostream &os) const {
 
 static void printClause(json::OStream &json, const ClauseResult &clause,
                         const SourceFiles &files) {
-  json.object([&] {
-    json.attribute("metric", metricName(clause.metric));
-    writeLocation(json, files.expand(clause.source), files);
-    json.attribute("figures", clause.figures);
-    json.attribute("failures", clause.failures);
-    json.attributeArray("failed", [&] {
-      for (const FailedFigure &failed : clause.shown)
-        json.object([&] {
-          const Expectation &expectation = failed.figure.expectation;
-          json.attribute("rank", valueOrNull(expectation.rank));
-          json.attribute("relation", relationName(expectation.relation));
-          writeExact(json, "expected", expectation.value);
-          writeExact(json, "measured", failed.figure.measured);
-          writeParams(json, failed.params);
-          json.attribute("costs", failed.costs);
-        });
-    });
+  json.attribute("metric", metricName(clause.metric));
+  writeLocation(json, files.expand(clause.source), files);
+  json.attribute("figures", clause.figures);
+  json.attribute("failures", clause.failures);
+  writeObjects(json, "failed", clause.shown, [&](const FailedFigure &failed) {
+    const Expectation &expectation = failed.figure.expectation;
+    json.attribute("rank", valueOrNull(expectation.rank));
+    json.attribute("relation", relationName(expectation.relation));
+    writeExact(json, "expected", expectation.value);
+    writeExact(json, "measured", failed.figure.measured);
+    writeParams(json, failed.params);
+    json.attribute("costs", failed.costs);
   });
 }
 
@@ -152,27 +147,20 @@ void Check::printJson(json::OStream &json) const {
   json.attribute("good", all_of(results, [](const CheckResult &result) {
                    return result.good();
                  }));
-  json.attributeArray("schedules", [&] {
-    for (const CheckResult &result : results)
-      json.object([&] {
-        json.attribute("name", json::fixUTF8(result.name));
-        json.attribute("file", json::fixUTF8(result.path));
-        json.attribute("good", result.good());
-        json.attribute("sizes", result.checked);
-        json.attribute("broken", result.broken);
-        json.attribute("costs", costs.size());
-        json.attributeArray("clauses", [&] {
-          for (const ClauseResult &clause : result.clauses)
-            printClause(json, clause, diags.sourceFiles());
-        });
-        json.attributeArray("refused", [&] {
-          for (const RefusedSize &refused : result.refused)
-            json.object([&] {
-              writeParams(json, refused.params);
-              json.attribute("reason", refused.reason);
-            });
-        });
-      });
+  writeObjects(json, "schedules", results, [&](const CheckResult &result) {
+    json.attribute("name", json::fixUTF8(result.name));
+    json.attribute("file", json::fixUTF8(result.path));
+    json.attribute("good", result.good());
+    json.attribute("sizes", result.checked);
+    json.attribute("broken", result.broken);
+    json.attribute("costs", costs.size());
+    writeObjects(json, "clauses", result.clauses, [&](const auto &clause) {
+      printClause(json, clause, diags.sourceFiles());
+    });
+    writeObjects(json, "refused", result.refused, [&](const auto &refused) {
+      writeParams(json, refused.params);
+      json.attribute("reason", refused.reason);
+    });
   });
 }
 
@@ -245,10 +233,7 @@ LogicalResult Check::checkCertificate() {
         writeExact(json, "bound", bound);
         json.attribute("backward", form);
         json.attribute("layout", textOrNull(certificate->layout));
-        json.attributeArray("left_out", [&] {
-          for (StringRef cost : leftOut(*schedule))
-            json.value(cost);
-        });
+        writeTexts(json, "left_out", leftOut(*schedule));
       });
 }
 

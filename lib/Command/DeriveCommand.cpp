@@ -6,6 +6,7 @@
 #include "Driver/Figures.h"
 #include "Driver/Input.h"
 #include "Support/Diagnostics/AnalysisDiags.h"
+#include "Support/Json.h"
 #include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -240,42 +241,32 @@ void Derive::printText(raw_ostream &os) const {
 }
 
 void Derive::printJson(json::OStream &json) const {
-  json.attributeArray("schedules", [&] {
-    for (const Derivation &result : results)
-      json.object([&] {
-        json.attribute("name", json::fixUTF8(result.name));
-        json.attribute("file", json::fixUTF8(result.path));
-        json.attribute("fitted", result.fitted);
-        json.attribute("held_out", result.heldOut);
-        json.attribute("refused", result.refused);
-        json.attribute("own_costs_only", result.ownCostsOnly);
-        json.attribute("has_places", result.hasPlaces);
-        result.assumed.write(json);
-        json.attribute("profile_memory", !lowering.given.allMemory().empty());
-        json.attributeArray("figures", [&] {
-          for (const DerivedFigure &figure : result.figures)
-            json.object([&] {
-              json.attribute("metric", metricText(figure.metric));
-              json.attributeArray("clauses", [&] {
-                for (const DerivedClause &clause : figure.clauses)
-                  json.object([&] {
-                    json.attribute("clause",
-                                   clauseText(figure.metric, clause, " "));
-                    json.attribute("value", clause.value);
-                    json.attribute("condition", clause.condition);
-                    json.attribute("fitted", clause.fitted);
-                    json.attribute("held_out", clause.heldOut);
-                    json.attribute("sliver", clause.isSliver);
-                  });
-              });
-              json.attribute("uncovered", figure.uncovered);
-              if (figure.uncovered)
-                writeParams(json, figure.firstUncovered, "first_uncovered");
-              else
-                json.attribute("first_uncovered", nullptr);
-            });
-        });
+  writeObjects(json, "schedules", results, [&](const Derivation &result) {
+    json.attribute("name", json::fixUTF8(result.name));
+    json.attribute("file", json::fixUTF8(result.path));
+    json.attribute("fitted", result.fitted);
+    json.attribute("held_out", result.heldOut);
+    json.attribute("refused", result.refused);
+    json.attribute("own_costs_only", result.ownCostsOnly);
+    json.attribute("has_places", result.hasPlaces);
+    result.assumed.write(json);
+    json.attribute("profile_memory", !lowering.given.allMemory().empty());
+    writeObjects(json, "figures", result.figures, [&](const auto &figure) {
+      json.attribute("metric", metricText(figure.metric));
+      writeObjects(json, "clauses", figure.clauses, [&](const auto &clause) {
+        json.attribute("clause", clauseText(figure.metric, clause, " "));
+        json.attribute("value", clause.value);
+        json.attribute("condition", clause.condition);
+        json.attribute("fitted", clause.fitted);
+        json.attribute("held_out", clause.heldOut);
+        json.attribute("sliver", clause.isSliver);
       });
+      json.attribute("uncovered", figure.uncovered);
+      if (figure.uncovered)
+        writeParams(json, figure.firstUncovered, "first_uncovered");
+      else
+        json.attribute("first_uncovered", nullptr);
+    });
   });
 }
 

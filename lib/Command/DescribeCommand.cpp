@@ -174,28 +174,18 @@ static void describe(const ast::ScheduleDecl &schedule, raw_ostream &os) {
 }
 
 static void describe(const ast::ScheduleDecl &schedule, json::OStream &json) {
-  auto list = [&](StringRef name, ArrayRef<std::string> texts) {
-    json.attributeArray(name, [&] {
-      for (StringRef text : texts)
-        json.value(json::fixUTF8(text));
-    });
-  };
   json.attribute("name", schedule.name.text);
   json.attribute("doc", json::fixUTF8(schedule.doc));
-  list("aliases", aliasNames(schedule));
-  json.attributeArray("parameters", [&] {
-    for (const ast::ParamDecl &param : schedule.params)
-      json.object([&] {
-        json.attribute("name", param.name.text);
-        json.attribute("role", textOrNull(param.label.text));
-        json.attribute("default",
-                       textOrNull(param.defaultValue
-                                      ? textOf(param.defaultValue->range)
-                                      : ""));
-      });
+  writeTexts(json, "aliases", aliasNames(schedule));
+  writeObjects(json, "parameters", schedule.params, [&](const auto &param) {
+    json.attribute("name", param.name.text);
+    json.attribute("role", textOrNull(param.label.text));
+    json.attribute("default", textOrNull(param.defaultValue
+                                             ? textOf(param.defaultValue->range)
+                                             : ""));
   });
-  list("constraints", constraintTexts(schedule));
-  list("figures", figureTexts(schedule));
+  writeTexts(json, "constraints", constraintTexts(schedule));
+  writeTexts(json, "figures", figureTexts(schedule));
 }
 
 void describeSchedules(ArrayRef<const ast::ScheduleDecl *> schedules,
@@ -211,10 +201,8 @@ void describeSchedules(ArrayRef<const ast::ScheduleDecl *> schedules,
 
 void describeSchedules(ArrayRef<const ast::ScheduleDecl *> schedules,
                        json::OStream &json) {
-  json.attributeArray("schedules", [&] {
-    for (const ast::ScheduleDecl *schedule : schedules)
-      json.object([&] { describe(*schedule, json); });
-  });
+  writeObjects(json, "schedules", schedules,
+               [&](const auto *schedule) { describe(*schedule, json); });
 }
 
 } // namespace pipec

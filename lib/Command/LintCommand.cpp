@@ -4,9 +4,8 @@
 #include "Command/LintedInput.h"
 #include "Lint/Findings.h"
 #include "Support/Diagnostics/VerifierDiags.h"
+#include "Support/Json.h"
 #include "Support/Words.h"
-
-#include "llvm/Support/JSON.h"
 
 using namespace llvm;
 
@@ -48,12 +47,9 @@ static LogicalResult lintJson(const CommandRun &run,
       [&](json::OStream &json) {
         if (requests.size() == 1)
           return LintedInput(run, &requests.front()).printJson(json, {});
-        json.attributeArray("files", [&] {
-          for (const InputRequest &request : requests)
-            json.object([&] {
-              json.attribute("file", json::fixUTF8(shownPath(request.path)));
-              LintedInput(run, &request).printJson(json, {});
-            });
+        writeObjects(json, "files", requests, [&](const auto &request) {
+          json.attribute("file", json::fixUTF8(shownPath(request.path)));
+          LintedInput(run, &request).printJson(json, {});
         });
       });
 }

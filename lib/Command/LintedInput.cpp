@@ -7,6 +7,7 @@
 #include "Frameworks/TargetCheck.h"
 #include "Support/Diagnostics/ImportDiags.h"
 #include "Support/Diagnostics/VerifierDiags.h"
+#include "Support/Json.h"
 #include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -234,10 +235,8 @@ void LintedInput::printJson(json::OStream &json,
       judge(*schedule, result);
     });
   });
-  json.attributeArray("absent_ranks", [&] {
-    for (unsigned rank : options.present.absent())
-      json.value(rank);
-  });
+  writeArray(json, "absent_ranks", options.present.absent(),
+             [&](unsigned rank) { json.value(rank); });
   json.attribute("unjudged_transfers", int64_t(result.unjudgedTransfers));
   json.attributeObject("safe", [&] {
     for (WaitModel model : mainWaitModels())
@@ -250,10 +249,7 @@ void LintedInput::printJson(json::OStream &json,
   });
   json.attributeObject("pytorch_reasons", [&] {
     for (size_t i = 0; i != torchVersions.size(); ++i)
-      json.attributeArray(torchVersions[i].name, [&] {
-        for (const Diagnostic &reason : reasons[i])
-          print(reason);
-      });
+      writeArray(json, torchVersions[i].name, reasons[i], print);
   });
   if (!framework)
     return;
@@ -261,10 +257,7 @@ void LintedInput::printJson(json::OStream &json,
     json.attribute(framework->key, isGoodForFramework());
   });
   json.attributeObject("framework_reasons", [&] {
-    json.attributeArray(framework->key, [&] {
-      for (const Diagnostic &reason : frameworkReasons)
-        print(reason);
-    });
+    writeArray(json, framework->key, frameworkReasons, print);
   });
 }
 

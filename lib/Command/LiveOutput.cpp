@@ -6,6 +6,7 @@
 #include "Compare/CheckRun.h"
 #include "Driver/Input.h"
 #include "Support/Diagnostics/AnalysisDiags.h"
+#include "Support/Json.h"
 
 using namespace llvm;
 
@@ -97,9 +98,8 @@ LogicalResult runLive(const CommandRun &run, EmitOptions emit) {
       json.attributeBegin("result");
       json.rawValue(parts.result.empty() ? "null" : parts.result);
       json.attributeEnd();
-      json.attributeArray("diagnostics", [&] {
-        for (const Diagnostic &message : messages)
-          writeDiagnostic(json, message, run.session.files());
+      writeArray(json, "diagnostics", messages, [&](const auto &message) {
+        writeDiagnostic(json, message, run.session.files());
       });
     });
     os << '\n';

@@ -437,10 +437,7 @@ static void printChoice(json::OStream &json, const FrameworkChoice &choice) {
   json.attribute("schedule", json::fixUTF8(choice.schedule));
   json.attribute("layout", textOrNull(choice.layout));
   json.attribute("runs_as", runsAsName(choice.how));
-  json.attributeArray("commands", [&] {
-    for (const std::string &command : choice.commands)
-      json.value(json::fixUTF8(command));
-  });
+  writeTexts(json, "commands", choice.commands);
   json.attribute("settings", textOrNull(choice.settings));
 }
 
@@ -457,9 +454,8 @@ void Comparison::print(json::OStream &json) const {
   writeRounding(rounding, json);
   json.attribute(
       "model", textOrNull(options.model ? waitModelName(*options.model) : ""));
-  json.attributeArray("schedules", [&] {
-    for (const Candidate &candidate : candidates)
-      json.object([&] { printCandidate(json, candidate); });
+  writeObjects(json, "schedules", candidates, [&](const Candidate &candidate) {
+    printCandidate(json, candidate);
   });
   json.attributeObject("commands", [&] {
     for (size_t i = 0; i != choices.size(); ++i)

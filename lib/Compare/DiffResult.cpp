@@ -7,6 +7,7 @@
 #include "Driver/Figures.h"
 #include "IR/StepPlaces.h"
 #include "Support/DiagPrinter.h"
+#include "Support/Json.h"
 #include "Support/TextTable.h"
 #include "Support/Words.h"
 
@@ -241,12 +242,9 @@ static void printSide(json::OStream &json, const DiffSide &side) {
   writeCostBasis(side.schedule, side.schedule.assumedCosts(), json);
   for (const auto &[name, figure, text] : times)
     writeExact(json, name, side.figures.*figure);
-  json.attributeArray("per_rank", [&] {
-    for (const RankReport &rank : side.figures.ranks)
-      json.object([&] {
-        writeExact(json, "peak", rank.memory.activations);
-        writeExact(json, "idle", rank.idle);
-      });
+  writeObjects(json, "per_rank", side.figures.ranks, [&](const auto &rank) {
+    writeExact(json, "peak", rank.memory.activations);
+    writeExact(json, "idle", rank.idle);
   });
 }
 
@@ -270,10 +268,8 @@ void DiffResult::printJson(json::OStream &json,
   json.attribute("same_work", otherWork().empty());
   json.attribute("compared",
                  which == CompareSteps::Compute ? "compute" : "all");
-  json.attributeArray("schedules", [&] {
-    for (const DiffSide &side : sides)
-      json.object([&] { printSide(json, side); });
-  });
+  writeObjects(json, "schedules", sides,
+               [&](const DiffSide &side) { printSide(json, side); });
   json.attributeArray("divergences", [&] {
     for (size_t rank = 0; rank != divergences.size(); ++rank)
       if (divergences[rank])

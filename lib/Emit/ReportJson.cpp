@@ -41,12 +41,6 @@ private:
     json.attribute("position", places.position(at.rank, at.index));
     json.attribute("step", places.eventText(at.rank, at.index));
   }
-  void array(StringRef key, size_t size, function_ref<void(size_t)> write) {
-    json.attributeArray(key, [&] {
-      for (size_t i = 0; i != size; ++i)
-        json.object([&] { write(i); });
-    });
-  }
 
   const Schedule &schedule;
   const Report &report;
@@ -60,13 +54,14 @@ private:
 void JsonWriter::write(function_ref<void()> more) {
   json.object([&] {
     writeHead();
-    array("ranks", report.ranks.size(),
-          [&](size_t rank) { writeRank(rank, report.ranks[rank]); });
+    writeObjects(json, "ranks", enumerate(report.ranks), [&](const auto &rank) {
+      writeRank(rank.index(), rank.value());
+    });
     writeCommunication();
-    array("critical_path", report.path.size(),
-          [&](size_t i) { writeLink(report.path[i]); });
-    array("gaps", report.gaps.size(),
-          [&](size_t i) { writeGap(report.gaps[i]); });
+    writeObjects(json, "critical_path", report.path,
+                 [&](const PathStep &link) { writeLink(link); });
+    writeObjects(json, "gaps", report.gaps,
+                 [&](const IdleGap &gap) { writeGap(gap); });
     more();
   });
 }
@@ -159,8 +154,7 @@ void JsonWriter::writeCommunication() {
     json.attribute("transfers", report.transfers);
     writeExact(json, "volume", report.volume);
     writeExact(json, "exposed", report.waiting.exposed);
-    array("edges", report.edges.size(), [&](size_t i) {
-      const EdgeReport &edge = report.edges[i];
+    writeObjects(json, "edges", report.edges, [&](const EdgeReport &edge) {
       json.attribute("from", edge.from);
       json.attribute("to", edge.to);
       json.attribute("kind", edge.gradients ? "gradients" : "activations");

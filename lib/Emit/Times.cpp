@@ -117,10 +117,7 @@ LogicalResult emitTimes(const Schedule &schedule, const EmitOptions &options,
     json.attribute(
         "model", textOrNull(run->model() ? waitModelName(*run->model()) : ""));
     json.attribute("ticks_per_unit", run->costs().perUnit());
-    json.attributeArray("phases", [&] {
-      for (const std::string &phase : schedule.phases)
-        json.value(json::fixUTF8(phase));
-    });
+    writeTexts(json, "phases", schedule.phases);
     writeSteps(schedule, *run, json);
   });
   os << '\n';

@@ -17,6 +17,7 @@
 #include "Frameworks/TargetCheck.h"
 #include "IR/StepPlaces.h"
 #include "Support/Diagnostics/EmitDiags.h"
+#include "Support/Json.h"
 #include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -72,10 +73,7 @@ static LogicalResult report(const Schedule &schedule,
 static void write(const Schedule &schedule, const MegatronSettings &settings,
                   json::OStream &json) {
   json.attribute("command_line", settings.commandLine(schedule.layers));
-  json.attributeArray("arguments", [&] {
-    for (const std::string &flag : settings.flags(schedule.layers))
-      json.value(flag);
-  });
+  writeTexts(json, "arguments", settings.flags(schedule.layers));
   json.attributeObject("config", [&] {
     json.attribute("pipeline_model_parallel_size", settings.ranks);
     auto attribute = [&](StringRef key, unsigned value) {

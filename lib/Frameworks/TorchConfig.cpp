@@ -24,6 +24,7 @@
 #include "Frameworks/TargetCheck.h"
 #include "IR/RegularPlacements.h"
 #include "Support/Diagnostics/EmitDiags.h"
+#include "Support/Json.h"
 #include "Waiting/Waiting.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -193,10 +194,10 @@ private:
       if (halves)
         arguments.push_back("activation_checkpoint:none");
       if (halves)
-        writeWords("arguments", arguments);
+        writeTexts(json, "arguments", arguments);
       std::vector<std::string> flags = flagsOf(settings);
       append_range(flags, arguments);
-      writeWords("flags", flags);
+      writeTexts(json, "flags", flags);
     });
   }
 
@@ -296,12 +297,8 @@ private:
             "target, makes whole ones"};
   }
 
-  void writeNotes(ArrayRef<std::string> notes) { writeWords("notes", notes); }
-  void writeWords(StringRef key, ArrayRef<std::string> words) {
-    json.attributeArray(key, [&] {
-      for (const std::string &word : words)
-        json.value(json::fixUTF8(word));
-    });
+  void writeNotes(ArrayRef<std::string> notes) {
+    writeTexts(json, "notes", notes);
   }
 
   const Schedule &schedule;

@@ -5,12 +5,12 @@
 
 #include "Driver/Information.h"
 #include "Support/DiagPrinter.h"
+#include "Support/Json.h"
 #include "Support/Words.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/JSON.h"
 
 using namespace llvm;
 
@@ -149,17 +149,12 @@ static void writeFixes(json::OStream &json, const Diagnostic &finding,
   llvm::erase_if(fixes, [](ArrayRef<FixIt> edits) { return edits.empty(); });
   if (fixes.empty())
     return;
-  json.attributeArray("fixes", [&] {
-    for (ArrayRef<FixIt> edits : fixes)
-      json.object([&] {
-        json.attributeArray("artifactChanges", [&] {
-          for (const FixIt &edit : edits)
-            json.object([&] { writeChange(json, edit, files); });
-        });
-        json.attributeObject("properties", [&] {
-          json.attribute("applicability", edits.front().applicability());
-        });
-      });
+  writeObjects(json, "fixes", fixes, [&](ArrayRef<FixIt> edits) {
+    writeObjects(json, "artifactChanges", edits,
+                 [&](const FixIt &edit) { writeChange(json, edit, files); });
+    json.attributeObject("properties", [&] {
+      json.attribute("applicability", edits.front().applicability());
+    });
   });
 }
 

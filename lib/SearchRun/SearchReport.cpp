@@ -5,10 +5,9 @@
 
 #include "Driver/Figures.h"
 #include "Support/Decimal.h"
+#include "Support/Json.h"
 #include "Support/TextTable.h"
 #include "Support/Words.h"
-
-#include "llvm/Support/JSON.h"
 
 using namespace llvm;
 
@@ -27,9 +26,9 @@ static std::string overText(Rational makespan, Rational base) {
   std::optional<Rational> over = excess(makespan, base);
   if (!over)
     return "";
-  std::optional<Rational> size =
-      over->isNegative() ? Rational::sub(0, *over) : over;
-  return (over->isNegative() ? " (-" : " (+") + gapText(*size) + ")";
+  bool isLess = over->isNegative();
+  return (isLess ? " (-" : " (+") +
+         gapText(isLess ? *Rational::sub(0, *over) : *over) + ")";
 }
 
 /// ` with split backwards`: the form of the result, unless the bound covers
@@ -112,23 +111,22 @@ static std::string nameOf(bool isV, unsigned chunks) {
 static constexpr struct {
   StringLiteral name;
   Rational (*of)(const MemoryPoint &);
-  bool isShare = false;
+  std::string (*text)(Rational) = decimalText;
 } frontierColumns[] = {
     {"limit", [](const MemoryPoint &point) { return point.limit; }},
     {"makespan", [](const MemoryPoint &point) { return point.makespan; }},
     {"bound", [](const MemoryPoint &point) { return point.bound; }},
-    {"gap", [](const MemoryPoint &point) { return point.gap(); }, true},
+    {"gap", [](const MemoryPoint &point) { return point.gap(); }, gapText},
     {"peak", [](const MemoryPoint &point) { return point.peak; }},
 };
 
 void SearchReport::printMemory(raw_ostream &os) const {
   if (minimal) {
-    os << "  memory: limit " << decimalText(minimal->limit) << " is the least ";
-    if (minimal->bound < minimal->limit)
-      os << "found ";
-    os << "for a makespan of at most " << decimalText(minimal->goal)
-       << formText(result);
-    if (minimal->bound < minimal->limit)
+    bool isProved = minimal->bound >= minimal->limit;
+    os << "  memory: limit " << decimalText(minimal->limit) << " is the least "
+       << (isProved ? "" : "found ") << "for a makespan of at most "
+       << decimalText(minimal->goal) << formText(result);
+    if (!isProved)
       os << "; there is none below " << decimalText(minimal->bound);
     os << '\n';
   }
@@ -141,8 +139,8 @@ void SearchReport::printMemory(raw_ostream &os) const {
     table.column(column.name.str());
   for (const MemoryPoint &point : frontier) {
     std::vector<std::string> cells;
-    for (const auto &[name, of, isShare] : frontierColumns)
-      cells.push_back(isShare ? gapText(of(point)) : decimalText(of(point)));
+    for (const auto &[name, of, text] : frontierColumns)
+      cells.push_back(text(of(point)));
     table.row(std::move(cells));
   }
   table.print(os);
@@ -158,13 +156,10 @@ void SearchReport::printMemory(json::OStream &json) const {
     });
   if (frontier.empty())
     return;
-  json.attributeArray("frontier", [&] {
-    for (const MemoryPoint &point : frontier)
-      json.object([&] {
-        for (const auto &column : frontierColumns)
-          writeExact(json, column.name, column.of(point));
-        json.attribute("backward", nameOf(request.form()));
-      });
+  writeObjects(json, "frontier", frontier, [&](const MemoryPoint &point) {
+    for (const auto &column : frontierColumns)
+      writeExact(json, column.name, column.of(point));
+    json.attribute("backward", nameOf(request.form()));
   });
 }
 
@@ -383,23 +378,19 @@ void SearchReport::print(json::OStream &json) const {
     writeExact(json, "makespan_without_blocks", *found.bestMakespan);
   }
   printForms(json);
-  json.attributeArray("peaks", [&] {
-    for (Rational peak : found.peaks) {
-      if (peak.isInteger())
-        json.value(peak.numerator());
-      else
-        json.value(peak.toDouble());
-    }
+  writeArray(json, "peaks", found.peaks, [&](Rational peak) {
+    json.value(peak.isInteger() ? json::Value(peak.numerator())
+                                : json::Value(peak.toDouble()));
   });
-  if (!found.library)
-    json.attribute("library", nullptr);
-  else
+  if (const auto &best = found.library)
     json.attributeObject("library", [&] {
-      json.attribute("name", found.library->name);
-      writeParams(json, found.library->params);
-      writeExact(json, "makespan", found.library->makespan);
-      json.attribute("backward", nameOf(found.library->form));
+      json.attribute("name", best->name);
+      writeParams(json, best->params);
+      writeExact(json, "makespan", best->makespan);
+      json.attribute("backward", nameOf(best->form));
     });
+  else
+    json.attribute("library", nullptr);
   if (found.libraryLeftOut)
     json.attribute("library_left_out", found.libraryLeftOut);
   json.attribute("seed", request.seed);

@@ -167,18 +167,14 @@ void writeDiagnostic(json::OStream &json, const Diagnostic &diagnostic,
       printExcerpt(excerptOs, diagnostic, files);
     }
     json.attribute("excerpt", textOrNull(excerpt));
-    json.attributeArray("fixes", [&] {
-      for (const FixIt &edit : diagnostic.fixIts)
-        json.object([&] {
-          writeLocation(json, edit.range.Start, files);
-          writeEnd(json, edit.range, files);
-          json.attribute("text", text(edit.text));
-          json.attribute("applicability", edit.applicability());
-        });
+    writeObjects(json, "fixes", diagnostic.fixIts, [&](const FixIt &edit) {
+      writeLocation(json, edit.range.Start, files);
+      writeEnd(json, edit.range, files);
+      json.attribute("text", text(edit.text));
+      json.attribute("applicability", edit.applicability());
     });
-    json.attributeArray("notes", [&] {
-      for (const Diagnostic &note : diagnostic.notes)
-        writeDiagnostic(json, note, files, csvCells);
+    writeArray(json, "notes", diagnostic.notes, [&](const Diagnostic &note) {
+      writeDiagnostic(json, note, files, csvCells);
     });
     json.attribute("flag", textOrNull(info.flag));
     if (diagnostic.ranks.empty())

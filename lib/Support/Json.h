@@ -11,7 +11,7 @@
 
 #include "Support/DiagEngine.h"
 
-#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/Error.h"
@@ -126,6 +126,27 @@ llvm::json::Value valueOrNull(const std::optional<T> &value) {
 inline llvm::json::Value textOrNull(llvm::StringRef text) {
   return text.empty() ? llvm::json::Value(nullptr)
                       : llvm::json::Value(llvm::json::fixUTF8(text));
+}
+
+/// Writes an array; `write` writes the value of each element of `range`.
+template <class Range, class Write>
+void writeArray(llvm::json::OStream &json, llvm::StringRef key, Range &&range,
+                Write write) {
+  json.attributeArray(key, [&] { llvm::for_each(range, write); });
+}
+/// The same for an array of texts.
+void writeTexts(llvm::json::OStream &json, llvm::StringRef key,
+                const auto &texts) {
+  writeArray(json, key, texts, [&](llvm::StringRef text) {
+    json.value(llvm::json::fixUTF8(text));
+  });
+}
+/// The same for an array of objects, whose attributes `write` writes.
+template <class Range, class Write>
+void writeObjects(llvm::json::OStream &json, llvm::StringRef key, Range &&range,
+                  Write write) {
+  writeArray(json, key, range,
+             [&](const auto &each) { json.object([&] { write(each); }); });
 }
 
 /// Reads nested lists, objects, words and numbers as JSON writes them and as
