@@ -143,9 +143,8 @@ static std::pair<int64_t, int64_t> busiestSpan(ArrayRef<KernelSpan> kernels) {
   std::map<uint32_t, int64_t> busy;
   for (const KernelSpan &kernel : kernels)
     busy[kernel.stream] += kernel.end - kernel.start;
-  uint32_t stream = llvm::max_element(busy, [](const auto &a, const auto &b) {
-                      return a.second < b.second;
-                    })->first;
+  auto work = [](const auto &each) { return each.second; };
+  uint32_t stream = std::ranges::max_element(busy, {}, work)->first;
   std::pair<int64_t, int64_t> span = {std::numeric_limits<int64_t>::max(),
                                       std::numeric_limits<int64_t>::min()};
   for (const KernelSpan &kernel : kernels)
@@ -223,9 +222,8 @@ LogicalResult TraceSplitter::chooseSteps() {
     kinds[std::move(set)].push_back(i);
   }
   const auto &[set, complete] =
-      *llvm::max_element(kinds, [](const auto &a, const auto &b) {
-        return std::pair(a.second.size(), a.first.size()) <
-               std::pair(b.second.size(), b.first.size());
+      *std::ranges::max_element(kinds, {}, [](const auto &each) {
+        return std::pair(each.second.size(), each.first.size());
       });
   if (size_t partial = rank.steps.size() - complete.size())
     (void)diags.report(DiagLoc(), diag::TracePartialSteps, rank.path,

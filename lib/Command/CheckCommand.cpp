@@ -144,9 +144,7 @@ static void printClause(json::OStream &json, const ClauseResult &clause,
 }
 
 void Check::printJson(json::OStream &json) const {
-  json.attribute("good", all_of(results, [](const CheckResult &result) {
-                   return result.good();
-                 }));
+  json.attribute("good", std::ranges::all_of(results, &CheckResult::good));
   writeObjects(json, "schedules", results, [&](const CheckResult &result) {
     json.attribute("name", json::fixUTF8(result.name));
     json.attribute("file", json::fixUTF8(result.path));

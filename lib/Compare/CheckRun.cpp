@@ -33,9 +33,8 @@ void CheckRun::begin(const CheckedSchedule &schedule, StringRef path) {
 }
 
 ClauseResult &CheckRun::clauseOf(const Expectation &expectation) {
-  auto it = find_if(result.clauses, [&](const ClauseResult &clause) {
-    return clause.source == expectation.source;
-  });
+  auto it = std::ranges::find(result.clauses, expectation.source,
+                              &ClauseResult::source);
   if (it != result.clauses.end())
     return *it;
   ClauseResult &clause = result.clauses.emplace_back();

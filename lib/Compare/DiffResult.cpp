@@ -180,8 +180,8 @@ static void printDivergences(const DiffResult &result, const SourceFiles &files,
 
 bool DiffResult::isSame() const {
   return sides[0].schedule.numRanks == sides[1].schedule.numRanks &&
-         none_of(divergences,
-                 [](const auto &divergence) { return divergence.has_value(); });
+         std::ranges::none_of(divergences,
+                              &std::optional<Divergence>::has_value);
 }
 
 /// The cost of a forward through all stages; empty if it does not fit.

@@ -170,9 +170,7 @@ Rational CostSettings::onEdge(Figure figure, unsigned from, unsigned to) const {
 }
 
 void CostSettings::set(const Overlap &overlap) {
-  auto same = find_if(overlaps, [&](const Overlap &other) {
-    return other.members == overlap.members;
-  });
+  auto same = std::ranges::find(overlaps, overlap.members, &Overlap::members);
   if (same == overlaps.end())
     overlaps.push_back(overlap);
   else

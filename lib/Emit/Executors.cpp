@@ -37,9 +37,7 @@ constexpr EmbeddedTemplate templates[] = {
 };
 
 StringRef templateText(StringRef name) {
-  auto found = find_if(templates, [&](const EmbeddedTemplate &candidate) {
-    return candidate.name == name;
-  });
+  auto *found = std::ranges::find(templates, name, &EmbeddedTemplate::name);
   assert(found != std::end(templates) && "a template that is not embedded");
   return found->text;
 }

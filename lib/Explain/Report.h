@@ -11,8 +11,7 @@
 #include "Explain/Causes.h"
 #include "Explain/IdleGaps.h"
 
-#include "llvm/ADT/STLExtras.h"
-
+#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -119,13 +118,12 @@ struct Report {
   std::vector<RankReport> ranks;
   /// True if some rank has a memory limit (exceeds its memory limit).
   bool hasLimit() const {
-    return llvm::any_of(ranks, [](const RankReport &rank) {
+    return std::ranges::any_of(ranks, [](const RankReport &rank) {
       return rank.memoryLimit.has_value();
     });
   }
   bool isOverLimit() const {
-    return llvm::any_of(
-        ranks, [](const RankReport &rank) { return rank.isOverLimit(); });
+    return std::ranges::any_of(ranks, &RankReport::isOverLimit);
   }
   /// True if a rank waits for its sends in the middle of its list.
   bool sendWaits = false;

@@ -182,8 +182,8 @@ std::vector<FormatLine> Formatter::format() {
     bool apart = previousSchedule || item.schedule ||
                  above - previousBegin > 1 || lines.size() - begin > 1;
     if (above != 0 && apart &&
-        llvm::none_of(ArrayRef(lines).slice(above, begin + 1 - above),
-                      [](const FormatLine &line) { return line.blankAbove; }))
+        std::ranges::none_of(ArrayRef(lines).slice(above, begin + 1 - above),
+                             &FormatLine::blankAbove))
       lines[above].blankAbove = true;
     previousBegin = begin;
     previousSchedule = item.schedule != nullptr;

@@ -109,8 +109,7 @@ bool HyperParallelReader::readType(const MetaType *&type) {
     return false;
   StringRef plain = name;
   plain.consume_front("MetaStepType.");
-  type = find_if(metaTypes,
-                 [&](const MetaType &known) { return known.name == plain; });
+  type = std::ranges::find(metaTypes, plain, &MetaType::name);
   if (type != std::end(metaTypes))
     return true;
   type = nullptr;

@@ -130,9 +130,8 @@ private:
                         ArrayRef<Given> given) {
     PassOptionTexts texts(info.options.size());
     for (const Given &option : given) {
-      auto it = find_if(info.options, [&](const PassOptionInfo &known) {
-        return known.name == option.name;
-      });
+      auto it =
+          std::ranges::find(info.options, option.name, &PassOptionInfo::name);
       if (it == info.options.end())
         return unknownOption(info, option.name);
       auto &slot = texts[it - info.options.begin()];
