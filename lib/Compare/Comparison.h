@@ -54,6 +54,15 @@ chooseForFrameworks(llvm::ArrayRef<Candidate> candidates,
                     const CandidateOptions &options, const CommandCosts &costs,
                     DiagEngine &diags);
 
+/// A figure of every candidate that was simulated.
+struct FigureColumn {
+  llvm::StringLiteral key;
+  /// A fraction of time.
+  bool isRate;
+  Rational (*of)(const Candidate &candidate);
+};
+extern const llvm::ArrayRef<FigureColumn> figureColumns;
+
 class Comparison {
 public:
   explicit Comparison(const CandidateOptions &options) : options(options) {}
