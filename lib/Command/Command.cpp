@@ -54,8 +54,8 @@ ArrayRef<CommandInfo> allCommands() {
    Run,                                                                        \
    {Overview,                                                                  \
     Examples,                                                                  \
-    {Run == runCompile ? StringLiteral("pipec")                                \
-                       : StringLiteral("pipec " Name),                         \
+    {std::string_view(Name) == "compile" ? StringLiteral("pipec")              \
+                                         : StringLiteral("pipec " Name),       \
      Groups, Forms, Inputs},                                                   \
     "pipec help warnings"}},
 #include "Command/Commands.def"
