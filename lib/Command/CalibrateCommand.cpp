@@ -43,7 +43,7 @@ LogicalResult CalibrateRun::checkOptions() {
   using namespace optgroup;
   std::string useless = sizes.firstWritten();
   if (auto option = args.firstOf(InputForm | ListForm | Search | Programs |
-                                 StageGraphs | Lowering | StepSizes))
+                                 StageGraphs | Slicing | Lowering | StepSizes))
     useless = args.written(*option);
   if (!useless.empty())
     return diags.report(DiagLoc(), diag::OptionWithoutEffect, useless,

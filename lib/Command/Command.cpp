@@ -44,8 +44,8 @@ ArrayRef<CommandInfo> allCommands() {
   constexpr optgroup::Set Common =
       optgroup::Output | Diagnostics | Expectations | General;
   constexpr optgroup::Set AnyInput = InputForm | Search | Programs |
-                                     StageGraphs | Lowering | optgroup::Sizes |
-                                     ChunkCount | Parameters;
+                                     StageGraphs | Slicing | Lowering |
+                                     optgroup::Sizes | ChunkCount | Parameters;
   constexpr optgroup::Set OneInput = AnyInput | ListForm | StepSizes;
   constexpr optgroup::Set ManyInputs = AnyInput | Library | Grids;
   static constexpr CommandInfo commands[] = {

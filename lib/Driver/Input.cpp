@@ -121,6 +121,7 @@ LogicalResult readLoweringButCosts(const Arguments &args,
                                    LowerOptions &lowering, DiagEngine &diags) {
   lowering.maxSteps = args.count(Opt::MaxSteps, lowering.maxSteps);
   lowering.graph = readGraph(args);
+  lowering.slices = args.number(Opt::Slices);
   if (args.has(Opt::CostProfile)) {
     FailureOr<StringRef> text =
         openInput(args.text(Opt::CostProfile), diags, maxProfileBytes);

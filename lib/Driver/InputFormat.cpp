@@ -92,6 +92,7 @@ static ListOptions listOptions(StringRef name, const InputOptions &options) {
   list.microbatches = only(options.microbatches);
   list.present = options.present;
   list.graph = options.graph;
+  list.slices = options.slices.value_or(1);
   if (options.dialect == "torch-2.5")
     list.dialect = CsvDialect::Torch25;
   return list;
@@ -203,8 +204,9 @@ static LogicalResult checkSizes(const InputOptions &options,
   for (auto [wanted, number, noun, plural] :
        {std::tuple(&options.ranks, schedule.numRanks, "rank", "ranks"),
         {&options.stages, schedule.numStages, "stage", "stages"},
-        {&options.microbatches, schedule.numMicrobatches(), "micro-batch",
-         "micro-batches"}}) {
+        {&options.microbatches,
+         options.slices ? schedule.numUnits : schedule.numMicrobatches(),
+         "micro-batch", "micro-batches"}}) {
     if (!*wanted || is_contained((*wanted)->numbers, int64_t(number)))
       continue;
     std::string numbers;
@@ -268,6 +270,11 @@ FailureOr<Schedule> readStepInput(InputKind kind, StringRef path,
     return useless("--reduce=" + *options.reduced, notCsv);
   if (options.ties && kind != InputKind::Csv)
     return useless("--tie=" + *options.ties, notCsv);
+  if (options.slices && kind != InputKind::Csv)
+    return useless("--slices=" + Twine(*options.slices),
+                   kind == InputKind::Steps
+                       ? "on step IR, whose header has the slices"
+                       : notCsv);
   if (!options.present.empty() && kind == InputKind::Steps)
     return useless("--ranks-present",
                    "on step IR, which has a list of every rank");

@@ -42,6 +42,8 @@ struct InputOptions {
   std::vector<unsigned> present;
   /// The edges of `--graph` and `--connect`.
   GivenGraph graph;
+  /// The value of `--slices`, if given.
+  std::optional<unsigned> slices;
 };
 
 /// One row of InputFormats.def.

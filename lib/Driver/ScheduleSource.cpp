@@ -152,6 +152,7 @@ FailureOr<Schedule> ScheduleSource::read(const InputOptions &sizes,
                                          DiagEngine &diags) const {
   InputOptions options = sizes;
   options.graph = lowering.graph;
+  options.slices = lowering.slices;
   FailureOr<Schedule> schedule =
       readStepInput(input.kind, input.path, input.text, options, diags);
   if (failed(schedule) ||

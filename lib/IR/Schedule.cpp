@@ -3,6 +3,9 @@
 
 #include "IR/Schedule.h"
 
+#include "Support/Diagnostics/LoweringDiags.h"
+#include "Support/Words.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 
@@ -60,6 +63,16 @@ CostUse Schedule::costUse() const {
       use.add({stage, placement.rankOf(stage, d),
                kinds[size_t(d) * numStages + stage]});
   return use;
+}
+
+LogicalResult setSlices(ModelSettings &schedule, unsigned slices,
+                        SourceLoc place, DiagEngine &diags) {
+  schedule.numSlices = slices;
+  if (schedule.numUnits % slices == 0)
+    return success();
+  return diags.report(place, diag::SlicesUneven, schedule.name,
+                      countText(schedule.numUnits, "micro-batch", "es"),
+                      slices);
 }
 
 void warnOfCosts(ArrayRef<const Schedule *> schedules, DiagEngine &diags) {

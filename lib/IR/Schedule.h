@@ -128,6 +128,11 @@ struct Schedule : ScheduleHeader {
   unsigned phaseIndex(llvm::StringRef name);
 };
 
+/// Cuts each micro-batch of a schedule, whose units are set, into this number
+/// of slices. Reports at `place` if that does not divide the units.
+llvm::LogicalResult setSlices(ModelSettings &schedule, unsigned slices,
+                              SourceLoc place, DiagEngine &diags);
+
 /// Warns once of the costs of some schedules that were assumed, and of those
 /// that were rounded; for results that depend on them.
 void warnOfCosts(llvm::ArrayRef<const Schedule *> schedules, DiagEngine &diags);

@@ -155,7 +155,8 @@ LogicalResult Lowering::bindParams() {
     role.size = *value;
     machine->setValue(role.builtin, *value);
   }
-  return success();
+  return setSlices(schedule, options.slices.value_or(1), schedule.source,
+                   diags);
 }
 
 //===----------------------------------------------------------------------===//

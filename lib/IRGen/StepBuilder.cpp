@@ -16,7 +16,8 @@ void StepBuilder::start(const Schedule &schedule,
                         std::vector<uint32_t> stages) {
   chunkStages = std::move(stages);
   bidirectional = schedule.placement.bidirectional();
-  microbatches = schedule.numUnits;
+  units = schedule.numUnits;
+  slices = schedule.numSlices;
   directionSplit = schedule.directionSplit();
   phase = 0;
   for (auto *counts :
@@ -110,8 +111,8 @@ std::optional<StepError> StepBuilder::check(const StepRequest &request,
     return error(StepError::Kind::AmbiguousChunk, 0, 0, chunkStages.size());
   }
 
-  int64_t first = checked.chunk < 0 ? 0 : firstMicrobatch(checked.chunk);
-  int64_t count = microbatchesOfChunk();
+  int64_t first = checked.chunk < 0 ? 0 : firstUnit(checked.chunk);
+  int64_t count = unitsOfChunk();
   if (request.microbatch) {
     if (*request.microbatch < first || *request.microbatch >= first + count)
       return error(StepError::Kind::MicrobatchOutOfRange, *request.microbatch,
@@ -133,16 +134,18 @@ std::optional<StepError> StepBuilder::make(const Checked &request) {
   if (request.letter == Letter::W)
     return makeW(request);
   unsigned chunk = request.chunk;
-  uint32_t &made =
-      request.letter == Letter::F ? forwards[chunk] : backwards[chunk];
-  uint32_t microbatch = request.microbatch >= 0 ? uint32_t(request.microbatch)
-                                                : firstMicrobatch(chunk) + made;
+  bool forward = request.letter == Letter::F;
+  uint32_t &made = (forward ? forwards : backwards)[chunk];
+  uint32_t microbatch =
+      request.microbatch >= 0
+          ? uint32_t(request.microbatch)
+          : firstUnit(chunk) + (forward ? made : backwardAt(made));
   ++made;
   if (request.letter == Letter::I) {
     owedOfChunk[chunk].push_back(owed.size());
     owed.push_back({chunk, microbatch, false});
     if (!owedPlace.empty())
-      owedPlace[chunk][microbatch - firstMicrobatch(chunk)] = owed.size();
+      owedPlace[chunk][microbatch - firstUnit(chunk)] = owed.size();
   }
   push(Step(kindOf(request.letter), chunkStages[chunk], microbatch, phase,
             request.source, request.joined));
@@ -175,13 +178,12 @@ void StepBuilder::takeOwed(size_t index, bool joined, SourceLoc source) {
 std::optional<size_t> StepBuilder::findOwed(unsigned chunk,
                                             uint32_t microbatch) {
   if (owedPlace.empty()) {
-    owedPlace.assign(chunkStages.size(),
-                     std::vector<uint32_t>(microbatchesOfChunk()));
+    owedPlace.assign(chunkStages.size(), std::vector<uint32_t>(unitsOfChunk()));
     for (size_t i = 0; i != owed.size(); ++i)
-      owedPlace[owed[i].chunk]
-               [owed[i].microbatch - firstMicrobatch(owed[i].chunk)] = i + 1;
+      owedPlace[owed[i].chunk][owed[i].microbatch - firstUnit(owed[i].chunk)] =
+          i + 1;
   }
-  uint32_t place = owedPlace[chunk][microbatch - firstMicrobatch(chunk)];
+  uint32_t place = owedPlace[chunk][microbatch - firstUnit(chunk)];
   if (place == 0 || owed[place - 1].taken)
     return std::nullopt;
   return place - 1;

@@ -89,12 +89,13 @@ public:
         (noChunk && chunkStages.size() != 1))
       return false;
     uint32_t &written = (forward ? writtenForwards : writtenBackwards)[chunk];
-    if (written == microbatchesOfChunk())
+    if (written == unitsOfChunk())
       return false;
     ++written;
     uint32_t &made = (forward ? forwards : backwards)[chunk];
-    push(Step(kindOf(letter), chunkStages[chunk], firstMicrobatch(chunk) + made,
-              phase, source, joined));
+    push(Step(kindOf(letter), chunkStages[chunk],
+              firstUnit(chunk) + (forward ? made : backwardAt(made)), phase,
+              source, joined));
     ++made;
     return true;
   }
@@ -137,11 +138,18 @@ private:
   std::optional<StepError> check(const StepRequest &request, Checked &checked);
   std::optional<StepError> make(const Checked &request);
   std::optional<StepError> makeW(const Checked &request);
-  uint32_t firstMicrobatch(unsigned chunk) const {
+  uint32_t firstUnit(unsigned chunk) const {
     return bidirectional && chunk == 1 ? directionSplit : 0;
   }
-  uint32_t microbatchesOfChunk() const {
-    return bidirectional ? directionSplit : microbatches;
+  uint32_t unitsOfChunk() const {
+    return bidirectional ? directionSplit : units;
+  }
+  /// The unit of the backward of this number: micro-batches ascend, and the
+  /// slices of each descend.
+  uint32_t backwardAt(uint32_t number) const {
+    return slices == 1
+               ? number
+               : number / slices * slices + slices - 1 - number % slices;
   }
   std::optional<size_t> findOwed(unsigned chunk, uint32_t microbatch);
   void takeOwed(size_t index, bool joined, SourceLoc source);
@@ -156,7 +164,8 @@ private:
 
   std::vector<uint32_t> chunkStages;
   bool bidirectional = false;
-  uint32_t microbatches = 0;
+  uint32_t units = 0;
+  uint32_t slices = 1;
   unsigned directionSplit = 0;
   unsigned phase = 0;
 

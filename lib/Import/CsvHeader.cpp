@@ -26,9 +26,13 @@ LogicalResult CsvHeader::infer(Schedule &schedule, StringRef text,
   schedule.numStages = stages.size();
   schedule.numUnits = numUnits;
   schedule.forwardOnly = isForwardOnly();
-  LogicalResult result = success();
-  if (!options.present.empty()) {
+  if (!options.present.empty())
     schedule.numUnits = std::max(numUnits, options.microbatches.value_or(0));
+  LogicalResult result =
+      setSlices(schedule, options.slices, highestMicrobatch, diags);
+  if (failed(result))
+    return result;
+  if (!options.present.empty()) {
     result = checkOneRank(diags);
     if (succeeded(result))
       result = completeMap(schedule, options.stages, diags);

@@ -39,6 +39,8 @@ struct ListOptions {
   /// The edges of the stage graph. If there are none, a CSV may have them in
   /// its cells; otherwise the stages form a chain.
   GivenGraph graph;
+  /// The slices of each micro-batch, which the numbers of a CSV count.
+  unsigned slices = 1;
   /// The groups of tied stages, in place of those that follow from the cells of
   /// a CSV.
   std::optional<std::vector<std::vector<int64_t>>> ties;
