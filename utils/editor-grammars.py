@@ -52,7 +52,7 @@ class Words:
         self.items = items
         self.declarations = [word for word in at("File", "Item") if word in reserved and word not in ("cost",)]
         self.control = [word for word in at("Block", "Within") if word in reserved and word not in self.declarations]
-        self.values = [word for word in at("Params", "Value") if word != "cost"]
+        self.values = [word for word in at("Params", "Value") if word in reserved and word != "cost"]
         self.settings = ["cost"]
         self.functions = at("Function")
         self.placements = [word for word in places if "Placement" in places[word]]
@@ -128,7 +128,7 @@ def pipe_textmate(words):
 #: Words of the header of step IR (lib/StepText/HeaderParser.cpp) and of groups of steps.
 STEPS_HEADER = ["forward_only", "param", "map", "connect", "graph", "tie", "layout", "cost", "memory", "fsdp",
                 "expect"]
-STEPS_BODY = ["schedule", "ranks", "stages", "microbatches", "rank", "overlap", "batch"]
+STEPS_BODY = ["schedule", "ranks", "stages", "microbatches", "slices", "rank", "overlap", "batch"]
 
 
 def steps_textmate(words):

@@ -40,7 +40,7 @@
 
 (defconst pipec-words-steps-keywords
   '("batch" "connect" "cost" "expect" "forward_only" "fsdp" "graph" "layout" "map" "memory"
-    "microbatches" "overlap" "param" "rank" "ranks" "schedule" "stages" "tie")
+    "microbatches" "overlap" "param" "rank" "ranks" "schedule" "slices" "stages" "tie")
   "Words of step IR.")
 
 (defconst pipec-words-steps-kinds

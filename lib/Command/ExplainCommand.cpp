@@ -24,7 +24,9 @@ struct WantedStep {
   /// Empty if any stage matches, or if the chunk determines it.
   /// Of a REDUCE_TIED, the group.
   std::optional<unsigned> stage;
+  /// The unit, or with a slice the micro-batch.
   unsigned microbatch = 0;
+  std::optional<unsigned> slice;
   /// The index of the stage on its rank.
   std::optional<unsigned> chunk;
   /// The stage, or the rank, at the other end of a transfer.
@@ -44,18 +46,19 @@ struct Question {
 // The command
 //===----------------------------------------------------------------------===//
 
-/// Parses `F s1 m3`, `UNSHARD s2`, `REDUCE_TIED t0`, `SEND_F s0 m2 -> s3`, or
-/// the short form of pictures and CSV: the kind, the micro-batch and, if the
-/// rank has several chunks, the letter of the chunk: `F3`, `F3b`,
+/// Parses `F s1 m3`, `F s1 m3.0`, `UNSHARD s2`, `REDUCE_TIED t0`, `SEND_F s0 m2
+/// -> s3`, or the short form of pictures and CSV: the kind, the micro-batch
+/// and, if the rank has several chunks, the letter of the chunk: `F3`, `F3b`,
 /// `WAIT_SEND_F3`; or preceded by the stage: `1F3`, `1UNSHARD`, `0>3SEND_F2`.
 /// Returns `std::nullopt` for other texts.
 static std::optional<WantedStep> parseStep(StringRef text) {
-  static const Regex longForm("^([A-Z_]+) +([st])([0-9]+)( +m([0-9]+)"
-                              "( +(->|<-) +([rs])([0-9]+))?)?$"),
+  static const Regex longForm(
+      "^([A-Z_]+) +([st])([0-9]+)( +m([0-9]+)(\\.([0-9]+))?"
+      "( +(->|<-) +([rs])([0-9]+))?)?$"),
       shortForm("^(([0-9]+)([<>]([0-9]+))?)?([A-Za-z_]+)(([0-9]+)([a-z]?))?$");
   SmallVector<StringRef> part;
   std::optional<StepKind> kind;
-  StringRef stage, microbatch, chunk, otherStage, peer;
+  StringRef stage, microbatch, slice, chunk, otherStage, peer;
   text = text.trim();
   if (longForm.match(text, &part)) {
     kind = parseStepKind(part[1]);
@@ -63,7 +66,8 @@ static std::optional<WantedStep> parseStep(StringRef text) {
       return std::nullopt;
     stage = part[3];
     microbatch = part[5];
-    (part[8] == "s" ? otherStage : peer) = part[9];
+    slice = part[7];
+    (part[10] == "s" ? otherStage : peer) = part[11];
   } else if (shortForm.match(text, &part)) {
     kind = parseStepKind(part[5]);
     if (!kind)
@@ -90,6 +94,7 @@ static std::optional<WantedStep> parseStep(StringRef text) {
   std::optional<unsigned> number;
   read(stage, step.stage, maxStages);
   read(microbatch, number, maxUnits);
+  read(slice, step.slice, maxUnits);
   read(otherStage, step.otherStage, uint64_t(1) << 32);
   read(peer, step.peer, uint64_t(1) << 32);
   if (!fits)
@@ -144,6 +149,11 @@ static std::optional<StepRef> findStep(const Schedule &schedule,
     return port && port->stage == wanted.otherStage.value_or(port->stage) &&
            port->rank == wanted.peer.value_or(port->rank);
   };
+  auto isUnit = [&](unsigned unit) {
+    return wanted.slice ? unit / schedule.numSlices == wanted.microbatch &&
+                              unit % schedule.numSlices == *wanted.slice
+                        : unit == wanted.microbatch;
+  };
   // A rank as the other end names the edge of the chain.
   std::optional<StepRef> ofGraph;
   auto isNamedByRank = [&](Step step) {
@@ -161,7 +171,7 @@ static std::optional<StepRef> findStep(const Schedule &schedule,
     }
     for (auto [i, step] : enumerate(schedule.ranks[rank]))
       if (step.kind() == wanted.kind && (!stage || step.stage() == *stage) &&
-          step.unit() == wanted.microbatch && hasOtherEnd(step)) {
+          isUnit(step.unit()) && hasOtherEnd(step)) {
         StepRef found{rank, uint32_t(i)};
         if (isNamedByRank(step))
           return found;

@@ -59,6 +59,8 @@ static constexpr struct {
      [](auto &side) -> uint64_t { return side.schedule.numStages; }},
     {"micro-batches", "microbatches",
      [](auto &side) -> uint64_t { return side.schedule.numMicrobatches(); }},
+    {"slices", "slices",
+     [](auto &side) -> uint64_t { return side.schedule.numSlices; }},
     {"steps", "steps",
      [](auto &side) -> uint64_t { return side.schedule.numSteps(); }},
     {"transfers", "transfers",
@@ -84,6 +86,8 @@ static void printFigures(const DiffResult &result, raw_ostream &os) {
   };
   row("", [](const DiffSide &side) { return side.schedule.name; });
   for (const auto &[title, key, of] : counts) {
+    if (title == "slices" && of(sides[0]) == 1 && of(sides[1]) == 1)
+      continue;
     row(title, [of = of](const DiffSide &side) { return utostr(of(side)); });
     if (title != "stages")
       continue;

@@ -234,6 +234,13 @@ struct ModelSettings {
   /// True if the gradients of `stage` are reduced in a list with FSDP steps.
   bool reduces(unsigned stage) const { return !fsdp || fsdp->reduces(stage); }
   unsigned numMicrobatches() const { return numUnits / numSlices; }
+  /// The place of the backward of `unit` if micro-batches ascend and the slices
+  /// of each descend; also the unit of the backward at a place.
+  unsigned backwardOrder(unsigned unit) const {
+    return numSlices == 1 ? unit
+                          : unit / numSlices * numSlices + numSlices - 1 -
+                                unit % numSlices;
+  }
   ModelSizes sizes() const { return {numRanks, numStages, numMicrobatches()}; }
 };
 

@@ -71,6 +71,7 @@ void JsonWriter::writeHead() {
   json.attribute("num_ranks", schedule.numRanks);
   json.attribute("num_stages", schedule.numStages);
   json.attribute("num_microbatches", schedule.numMicrobatches());
+  json.attribute("num_slices", schedule.numSlices);
   json.attribute("costs", costText(schedule.costs, schedule.costUse()));
   writeCostBasis(schedule, schedule.assumedCosts(), json);
   writeStageEdges();

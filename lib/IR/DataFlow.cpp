@@ -22,7 +22,7 @@ static bool hasGradients(const Schedule &schedule) {
 
 DataFlow::DataFlow(const Schedule &schedule, bool kept)
     : stages(schedule.numStages), units(schedule.numUnits),
-      split(schedule.directionSplit()),
+      slices(schedule.numSlices), split(schedule.directionSplit()),
       directions(schedule.placement.numDirections()),
       rows(directions * stages * numStepKinds),
       chain(schedule.graph.isChain()) {

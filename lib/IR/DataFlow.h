@@ -175,6 +175,7 @@ public:
     return homes[stage + direction * stages];
   }
   size_t numStages() const { return stages; }
+  unsigned numSlices() const { return slices; }
   /// True if each row has at most one input and one output, as in a chain.
   bool isSimple() const { return simple; }
   /// The first micro-batch of direction 1, see `Schedule::directionSplit`.
@@ -227,6 +228,7 @@ private:
 
   size_t stages;
   size_t units;
+  unsigned slices;
   unsigned split;
   unsigned directions;
   size_t numPlanes = 0;

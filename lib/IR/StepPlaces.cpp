@@ -12,26 +12,36 @@ using namespace llvm;
 namespace pipec {
 
 std::string sizesText(const Schedule &schedule) {
-  return countText(schedule.numRanks, "rank") + ", " +
-         countText(schedule.numStages, "stage") + ", " +
-         countText(schedule.numMicrobatches(), "micro-batch", "es");
+  std::string text = countText(schedule.numRanks, "rank") + ", " +
+                     countText(schedule.numStages, "stage") + ", " +
+                     countText(schedule.numMicrobatches(), "micro-batch", "es");
+  if (schedule.numSlices > 1)
+    text += " of " + countText(schedule.numSlices, "slice");
+  return text;
 }
 
-static void printWithoutPeer(raw_ostream &os, Step step) {
+void printUnit(raw_ostream &os, unsigned unit, unsigned slices) {
+  if (slices == 1)
+    os << unit;
+  else
+    os << unit / slices << '.' << unit % slices;
+}
+
+static void printWithoutPeer(raw_ostream &os, Step step, unsigned slices) {
   os << stepKindName(step.kind());
   if (hasStage(step.kind()))
     os << " s" << step.stage();
   else if (step.stream() == Stream::Tied)
     os << " t" << step.stage();
   if (hasUnit(step.kind()))
-    os << " m" << step.unit();
+    printUnit(os << " m", step.unit(), slices);
 }
 
 /// True for steps whose text may name the other end of a transfer.
 static bool hasPeer(StepKind kind) { return isP2P(kind) || isSendWait(kind); }
 
 void printStep(raw_ostream &os, const DataFlow &flow, Step step) {
-  printWithoutPeer(os, step);
+  printWithoutPeer(os, step, flow.numSlices());
   if (!hasPeer(step.kind()))
     return;
   StringRef arrow = isRecv(step.kind()) ? " <- " : " -> ";
@@ -54,7 +64,7 @@ std::string stepText(const Schedule &schedule, Step step) {
     return stepText(DataFlow(schedule), step);
   std::string text;
   raw_string_ostream os(text);
-  printWithoutPeer(os, step);
+  printWithoutPeer(os, step, schedule.numSlices);
   return text;
 }
 

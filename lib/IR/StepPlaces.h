@@ -12,9 +12,13 @@
 
 namespace pipec {
 
-/// Writes a step in the form that messages use: `F s0 m1`, `SEND_F s0 m1 ->
-/// r1`, `UNSHARD s2`, `REDUCE_TIED t0`, `bubble`. A transfer on an edge that is
-/// not one of a chain names the stage at the other end: `SEND_F s0 m1 -> s3`.
+/// Writes the number of a micro-batch, or with slices `m.k` for slice k of m.
+void printUnit(llvm::raw_ostream &os, unsigned unit, unsigned slices);
+
+/// Writes a step in the form that messages use: `F s0 m1`, with slices `F s0
+/// m1.0`, `SEND_F s0 m1 -> r1`, `UNSHARD s2`, `REDUCE_TIED t0`, `bubble`. A
+/// transfer on an edge that is not one of a chain names the stage at the other
+/// end: `SEND_F s0 m1 -> s3`.
 void printStep(llvm::raw_ostream &os, const DataFlow &flow, Step step);
 std::string stepText(const DataFlow &flow, Step step);
 /// The same for the only step of a message.
@@ -53,7 +57,8 @@ private:
   std::vector<std::vector<unsigned>> marks;
 };
 
-/// `4 ranks, 4 stages, 8 micro-batches`.
+/// `4 ranks, 4 stages, 8 micro-batches`, with slices `8 micro-batches of 4
+/// slices`.
 std::string sizesText(const Schedule &schedule);
 
 } // namespace pipec

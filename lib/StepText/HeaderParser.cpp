@@ -23,7 +23,7 @@ bool StepsParser::parseOpening() {
   uint64_t version = 0;
   if (!number(version, "the version of step IR"))
     return false;
-  if (version != 1)
+  if (version != 1 && version != 2)
     return fail(since(begin).ltrim(), diag::StepsUnknownVersion, version);
   if (!endLine())
     return false;
@@ -40,8 +40,24 @@ bool StepsParser::parseOpening() {
     return false;
   if (!parseSize("ranks", maxRanks, schedule.numRanks) ||
       !parseSize("stages", maxStages, schedule.numStages) ||
-      !parseSize("microbatches", maxUnits, schedule.numUnits) || !endLine())
+      !parseSize("microbatches", maxUnits, schedule.numUnits) ||
+      (version == 2 && !parseSlices()) || !endLine())
     skipLine();
+  return true;
+}
+
+/// Parses `slices 4`, which is optional, after the micro-batches.
+bool StepsParser::parseSlices() {
+  skipBlanks();
+  const char *begin = here();
+  if (peekWord() != "slices")
+    return true;
+  if (!parseSize("slices", maxUnits, schedule.numSlices))
+    return false;
+  uint64_t units = uint64_t(schedule.numUnits) * schedule.numSlices;
+  if (units > maxUnits)
+    return fail(since(begin), diag::StepsSizeLimit, units, "units", maxUnits);
+  schedule.numUnits = units;
   return true;
 }
 

@@ -3,6 +3,7 @@
 
 #include "StepText/StepParserDetail.h"
 
+#include "IR/StepPlaces.h"
 #include "Support/Diagnostics/StepTextDiags.h"
 #include "Support/Words.h"
 
@@ -129,10 +130,12 @@ static std::optional<StepKind> kindOf(StringRef word) {
   return parseStepKind(word);
 }
 
-static std::string textOf(Step step) {
-  return (stepKindName(step.kind()) + " s" + Twine(step.stage()) + " m" +
-          Twine(step.unit()))
-      .str();
+static std::string textOf(Step step, unsigned slices) {
+  std::string text;
+  raw_string_ostream os(text);
+  os << stepKindName(step.kind()) << " s" << step.stage() << " m";
+  printUnit(os, step.unit(), slices);
+  return text;
 }
 
 // Parses one step after its word.
@@ -141,15 +144,15 @@ bool StepsParser::parseStep(StringRef word, bool joined) {
   if (!kind)
     return fail(word, diag::StepsUnknownStep, word.take_front(40));
   unsigned stage = 0;
-  unsigned microbatch = 0;
+  unsigned unit = 0;
   if (hasStage(*kind) && !parseStage(stage))
     return false;
   // The number of a group has the place of a stage.
   if (streamOf(*kind) == Stream::Tied && !parseTiedGroup(stage))
     return false;
-  if (hasUnit(*kind) && !parseMicrobatch(microbatch))
+  if (hasUnit(*kind) && !parseUnit(unit))
     return false;
-  Step step(*kind, stage, microbatch, phase == maxPhases ? 0 : phase,
+  Step step(*kind, stage, unit, phase == maxPhases ? 0 : phase,
             sourceOf(word.begin()), joined);
   if (isP2P(*kind) && !parsePeer(step, word.begin()))
     return false;
@@ -191,10 +194,22 @@ bool StepsParser::parseTiedGroup(unsigned &group) {
   return true;
 }
 
-bool StepsParser::parseMicrobatch(unsigned &microbatch) {
-  return skipLetter('m', "a micro-batch such as `m0`") &&
-         numberBelow(schedule.numUnits, maxUnits, "micro-batch",
-                     "micro-batches", microbatch);
+// Parses `m3`, or with slices `m3.1`.
+bool StepsParser::parseUnit(unsigned &unit) {
+  if (!skipLetter('m', "a micro-batch such as `m0`") ||
+      !numberBelow(schedule.numMicrobatches(), maxUnits, "micro-batch",
+                   "micro-batches", unit))
+    return false;
+  unsigned slices = schedule.numSlices, slice = 0;
+  if (slices == 1)
+    return true;
+  if (*p != '.' || p[1] < '0' || p[1] > '9')
+    return expected("a slice such as `.0` after the micro-batch");
+  ++p;
+  if (!numberBelow(slices, maxUnits, "slice", "slices", slice))
+    return false;
+  unit = unit * slices + slice;
+  return true;
 }
 
 // Parses `-> r1` after a send or `<- r1` after a receive: a transfer to or from
@@ -216,8 +231,8 @@ bool StepsParser::parsePeer(Step &step, const char *begin) {
       !numberBelow(schedule.numRanks, maxRanks, "rank", "ranks", peer))
     return false;
   if (port && port->rank != peer)
-    return fail(since(peerBegin), diag::StepsWrongPeer, textOf(step),
-                port->rank, peer);
+    return fail(since(peerBegin), diag::StepsWrongPeer,
+                textOf(step, schedule.numSlices), port->rank, peer);
   return true;
 }
 

@@ -269,13 +269,19 @@ bool StepsParser::quickStep() {
     return false;
   }
   unsigned stage = 0;
-  unsigned microbatch = 0;
+  unsigned unit = 0;
   if (q[1] != ' ' || q[2] != 's' || !quickNumber(q += 3, stage) ||
       stage >= schedule.numStages || q[0] != ' ' || q[1] != 'm' ||
-      !quickNumber(q += 2, microbatch) || microbatch >= schedule.numUnits)
+      !quickNumber(q += 2, unit) || unit >= schedule.numUnits)
     return false;
-  Step step(kind, stage, microbatch, phase == maxPhases ? 0 : phase,
-            sourceOf(begin));
+  if (unsigned slices = schedule.numSlices; slices != 1) {
+    unsigned slice = 0;
+    if (*q != '.' || !quickNumber(++q, slice) || slice >= slices ||
+        unit >= schedule.numUnits / slices)
+      return false;
+    unit = unit * slices + slice;
+  }
+  Step step(kind, stage, unit, phase == maxPhases ? 0 : phase, sourceOf(begin));
   if (isP2P(kind)) {
     if (!flow->isChain())
       return false;

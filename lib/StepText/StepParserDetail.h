@@ -31,6 +31,7 @@ private:
   // HeaderParser.cpp
   bool parseOpening();
   bool parseSize(llvm::StringRef name, unsigned limit, unsigned &size);
+  bool parseSlices();
   void parseHeaderEntry();
   bool parseParams();
   bool parseMap();
@@ -76,7 +77,7 @@ private:
   bool skipLetter(char letter, const char *what);
   bool parseStage(unsigned &stage);
   bool parseTiedGroup(unsigned &group);
-  bool parseMicrobatch(unsigned &microbatch);
+  bool parseUnit(unsigned &unit);
   bool parsePeer(Step &step, const char *begin);
   bool parseWaitPeer(Step &step, const char *begin);
   bool useNeighbour(Step &step, llvm::StringRef text);

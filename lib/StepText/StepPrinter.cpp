@@ -25,9 +25,13 @@ public:
       : schedule(schedule), flow(schedule), out(os) {}
 
   void print() {
-    put("pipec-steps 1\nschedule @", Name{schedule.name}, " { ranks ",
-        schedule.numRanks, " stages ", schedule.numStages, " microbatches ",
-        schedule.numMicrobatches(), "\n");
+    bool sliced = schedule.numSlices > 1;
+    put("pipec-steps ", sliced ? 2 : 1, "\nschedule @", Name{schedule.name},
+        " { ranks ", schedule.numRanks, " stages ", schedule.numStages,
+        " microbatches ", schedule.numMicrobatches());
+    if (sliced)
+      put(" slices ", schedule.numSlices);
+    put("\n");
     printHeader();
     for (unsigned rank = 0; rank != schedule.ranks.size(); ++rank)
       printRank(rank);
@@ -202,7 +206,7 @@ private:
   }
 
   void printOne(const Step &step) {
-    // The longest step is a transfer with three numbers.
+    // The longest step is a transfer with four numbers.
     constexpr size_t longest = 64;
     char *q = out.reserve(longest);
     auto add = [&](StringRef text) {
@@ -222,7 +226,13 @@ private:
     }
     if (hasUnit(step.kind())) {
       add(" m");
-      addNumber(step.unit());
+      if (unsigned slices = schedule.numSlices; slices != 1) {
+        addNumber(step.unit() / slices);
+        add(".");
+        addNumber(step.unit() % slices);
+      } else {
+        addNumber(step.unit());
+      }
     }
     if (!isP2P(step.kind()) && (flow.isChain() || !isSendWait(step.kind()))) {
       out.commit(q);

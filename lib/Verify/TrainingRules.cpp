@@ -68,7 +68,10 @@ bool checkMicrobatchOrder(const Schedule &schedule, bool losses,
       if (stage.rank != rank)
         stage = {rank, {}};
       const Step *&before = stage.steps[!forward];
-      if (before && step.unit() < before->unit()) {
+      auto placeOf = [&](const Step &step) {
+        return forward ? step.unit() : schedule.backwardOrder(step.unit());
+      };
+      if (before && placeOf(step) < placeOf(*before)) {
         good = false;
         diags
             .reportAs(severity, step.source(), diag::MicrobatchOrder,

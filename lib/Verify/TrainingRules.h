@@ -22,7 +22,8 @@ bool checkLossOrder(const Schedule &schedule, Severity severity,
                     DiagEngine &diags);
 
 /// Reports each rank that runs the forwards, or the backwards, of a stage out
-/// of the order of micro-batches, at the first such step. Weight gradients may
+/// of the order of micro-batches, at the first such step; the backwards of the
+/// slices of a micro-batch descend. Weight gradients may
 /// be in any order. Without `losses`, the forwards of the last stage are left
 /// to checkLossOrder. Returns true if nothing was reported.
 bool checkMicrobatchOrder(const Schedule &schedule, bool losses,

@@ -284,7 +284,9 @@ private:
                      StringRef what, ArrayRef<unsigned> missing, StepRef last) {
     std::string text;
     raw_string_ostream os(text);
-    interleaveComma(missing, os);
+    interleaveComma(missing, os, [&](unsigned unit) {
+      printUnit(os, unit, schedule.numSlices);
+    });
     if (count > missing.size())
       os << ", ...";
     reporter.failed = true;
@@ -317,6 +319,8 @@ ComputeVerdict verifyCompute(const Schedule &schedule, bool scanned,
     if (ComputeReport(schedule, flow, cells, present, diags).run())
       return ComputeVerdict::Broken;
   }
+  if (schedule.numSlices != 1 && failed(verifySlices(schedule, diags)))
+    return ComputeVerdict::Broken;
   return verifyOrder(schedule, diags, present);
 }
 

@@ -63,6 +63,9 @@ ComputeVerdict verifyCompute(const Schedule &schedule, bool scanned,
 /// once.
 ComputeVerdict verifyOrder(const Schedule &schedule, DiagEngine &diags,
                            const PresentRanks &present);
+/// The order of the slices of a micro-batch, for lists with every step exactly
+/// once: forwards ascend, and backwards descend.
+llvm::LogicalResult verifySlices(const Schedule &schedule, DiagEngine &diags);
 llvm::LogicalResult verifyPlaced(const Schedule &schedule, DiagEngine &diags,
                                  const PresentRanks &present);
 llvm::LogicalResult verifySharded(const Schedule &schedule,
@@ -106,8 +109,8 @@ private:
   llvm::DenseMap<uint64_t, size_t> sparse;
 };
 
-/// The first step of each kind, stage and unit, for messages; the one on its own
-/// rank if there is one.
+/// The first step of each kind, stage and unit, for messages; the one on its
+/// own rank if there is one.
 class FirstSteps {
 public:
   FirstSteps(const Schedule &schedule, const Cells &cells);

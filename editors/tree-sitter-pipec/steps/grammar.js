@@ -30,6 +30,7 @@ module.exports = grammar({
         seq("ranks", field("ranks", $.number)),
         seq("stages", field("stages", $.number)),
         seq("microbatches", field("microbatches", $.number)),
+        optional(seq("slices", field("slices", $.number))),
         $._end,
         repeat(seq($._entry, $._end)),
         repeat(seq($.rank, $._end)),
@@ -152,7 +153,7 @@ module.exports = grammar({
 
     stage: () => token(prec(1, /s[0-9]+/)),
 
-    microbatch: () => token(prec(1, /m[0-9]+/)),
+    microbatch: () => token(prec(1, /m[0-9]+(\.[0-9]+)?/)),
 
     peer: () => token(prec(1, /r[0-9]+/)),
 

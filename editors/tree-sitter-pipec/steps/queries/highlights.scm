@@ -7,7 +7,7 @@
 (rational) @constant.numeric
 
 "pipec-steps" @keyword.directive
-["batch" "connect" "cost" "expect" "fsdp" "graph" "layout" "map" "memory" "microbatches" "overlap" "param" "rank" "ranks" "schedule" "stages" "tie"] @keyword
+["batch" "connect" "cost" "expect" "fsdp" "graph" "layout" "map" "memory" "microbatches" "overlap" "param" "rank" "ranks" "schedule" "slices" "stages" "tie"] @keyword
 (forward_only) @keyword
 ["RECV_B" "RECV_F" "REDUCE_GRAD" "REDUCE_TIED" "RESHARD" "SEND_B" "SEND_F" "UNSHARD" "WAIT_REDUCE_GRAD" "WAIT_SEND_B" "WAIT_SEND_F"] @constant.builtin
 (letter) @constant.builtin
