@@ -244,7 +244,12 @@ module.exports = grammar({
         seq(
           $.letter,
           optional(
-            seq("[", field("chunk", $._expression), optional(seq(",", field("microbatch", $._expression))), "]"),
+            seq(
+              "[",
+              field("chunk", $._expression),
+              optional(seq(",", field("microbatch", $._expression), optional(seq(",", field("slice", $._expression))))),
+              "]",
+            ),
           ),
         ),
         seq(alias("W", $.letter), "*", optional(seq("[", field("chunk", $._expression), "]"))),

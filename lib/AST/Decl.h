@@ -163,7 +163,7 @@ struct PhaseStmt : StmtOf<Stmt::Kind::Phase> {
 };
 
 /// The role of a parameter in the schedule.
-enum class Role : uint8_t { None, Ranks, Microbatches, Chunks };
+enum class Role : uint8_t { None, Ranks, Microbatches, Chunks, Slices };
 
 /// `ranks p = 4`, `group g = p`, `depth = 2`, `microbatches m`
 struct ParamDecl {

@@ -137,7 +137,7 @@ struct IfStmt : StmtOf<Stmt::Kind::If> {
   bool elseIf;
 };
 
-/// `F`, `B[c]`, `W[c, i]`, `W*`, `W*[c]`.
+/// `F`, `B[c]`, `W[c, i]`, `W[c, i, k]`, `W*`, `W*[c]`.
 struct StepRef {
   Letter letter;
   llvm::SMRange range;
@@ -145,6 +145,7 @@ struct StepRef {
   bool all = false;
   Expr *chunk = nullptr;
   Expr *microbatch = nullptr;
+  Expr *slice = nullptr;
 };
 
 /// One step, or several joined by `&` in issue order.

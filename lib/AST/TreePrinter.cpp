@@ -14,7 +14,7 @@
 //           step F 4:25
 //
 // A child whose role would be ambiguous is printed below a line that names it:
-// `chunk`, `micro-batch`, `then`, `else`, `lets`, ...
+// `chunk`, `micro-batch`, `slice`, `then`, `else`, `lets`, ...
 //
 //===----------------------------------------------------------------------===//
 

@@ -140,6 +140,7 @@ void Grid::setDefault(StringRef name, ArrayRef<int64_t> values) {
 void Grid::setSizesOf(const ModelSettings &schedule) {
   setDefault("ranks", int64_t(schedule.numRanks));
   setDefault("microbatches", int64_t(schedule.numMicrobatches()));
+  setDefault("slices", int64_t(schedule.numSlices));
 }
 
 std::string Grid::writtenBut(ArrayRef<StringRef> names) const {

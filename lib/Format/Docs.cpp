@@ -23,7 +23,10 @@ DocRef Formatter::parameterNames(ArrayRef<Argument> args) {
 
 DocRef Formatter::stepDoc(const StepRef &step) {
   Parts parts = {letterName(step.letter), step.all ? "*" : ""};
-  if (step.microbatch)
+  if (step.slice)
+    parts.append(
+        {"[", docs.commas({step.chunk, step.microbatch, step.slice}), "]"});
+  else if (step.microbatch)
     parts.append({"[", docs.commas({step.chunk, step.microbatch}), "]"});
   else if (step.chunk)
     parts.append({"[", step.chunk, "]"});

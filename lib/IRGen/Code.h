@@ -52,7 +52,7 @@ enum class Op : uint8_t {
   Recall,      // if the result of fn c for b is known: a = it, skip 3
   Remember,    // a = result of fn c, store it for b
   Return,      // pop the return address and continue there
-  Step,        // letter of chunk b (or none), micro-batch c (or none)
+  Step,        // letter of chunk b, micro-batch c, slice a (or none)
   DrainW,      // all pending Ws, of chunk b (or none)
   Idle,        // b bubbles (one if none)
   At,          // the following steps go to slot b

@@ -7,6 +7,8 @@
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <array>
+
 using namespace llvm;
 using namespace pipec::ast;
 
@@ -35,7 +37,8 @@ Compiler::Compiler(const CheckedProgram &program, const ScheduleDecl &schedule,
   for (const ParamDecl &param : schedule.params)
     fixedVariables[param.variable->id] = true;
   for (const Variable *builtin :
-       {program.builtins.ranks, program.builtins.microbatches})
+       {program.builtins.ranks, program.builtins.microbatches,
+        program.builtins.slices, program.builtins.units})
     fixedVariables[builtin->id] = true;
   for (const Stmt *item : schedule.body.stmts)
     if (const auto *let = dyn_cast<LetStmt>(item))
@@ -255,22 +258,24 @@ void Compiler::compileLoop(const ForStmt *loop) {
 }
 
 void Compiler::compileSteps(const StepsStmt *steps) {
-  // Compute the chunks and micro-batches of all members first, so that the
-  // steps of an overlap are adjacent.
-  SmallVector<std::pair<uint32_t, uint32_t>, 2> operands;
+  // Compute the chunks, micro-batches and slices of all members first, so that
+  // the steps of an overlap are adjacent.
+  auto operand = [&](const Expr *expr) {
+    return expr ? compile(expr) : noSlot;
+  };
+  SmallVector<std::array<uint32_t, 3>, 2> operands;
   for (const ast::StepRef &step : steps->steps) {
-    uint32_t chunk = step.chunk ? compile(step.chunk) : noSlot;
-    uint32_t microbatch = step.microbatch ? compile(step.microbatch) : noSlot;
-    operands.push_back({chunk, microbatch});
+    uint32_t chunk = operand(step.chunk), microbatch = operand(step.microbatch);
+    operands.push_back({operand(step.slice), chunk, microbatch});
   }
   for (size_t i = 0; i != operands.size(); ++i) {
     const ast::StepRef &step = steps->steps[i];
+    auto [slice, chunk, microbatch] = operands[i];
     if (step.all) {
-      emit(Op::DrainW, step.range, 0, operands[i].first);
+      emit(Op::DrainW, step.range, 0, chunk);
       continue;
     }
-    uint32_t at =
-        emit(Op::Step, step.range, 0, operands[i].first, operands[i].second);
+    uint32_t at = emit(Op::Step, step.range, slice, chunk, microbatch);
     code.instructions[at].letter = step.letter;
     code.instructions[at].joined = i + 1 != operands.size();
   }

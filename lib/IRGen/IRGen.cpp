@@ -115,11 +115,21 @@ LogicalResult Lowering::matchOptions() {
     given[i] = value;
     givenAs[i] = name;
   }
+  if (options.slices && checked.slices) {
+    size_t i = checked.slices - params.data();
+    if (given[i] && *given[i] != *options.slices) {
+      good = false;
+      (void)diags.report(DiagLoc(), diag::ParameterGivenTwice,
+                         checked.slices->name.text, givenAs[i], "--slices");
+    }
+    given[i] = *options.slices;
+  }
   return success(good);
 }
 
 LogicalResult Lowering::bindParams() {
   MutableArrayRef<ParamDecl> params = checked.decl->params;
+  unsigned microbatches = 0, slices = 0;
   for (size_t i = 0; i != params.size(); ++i) {
     const ParamDecl &param = params[i];
     std::optional<int64_t> value = given[i];
@@ -138,11 +148,11 @@ LogicalResult Lowering::bindParams() {
       const Variable *builtin;
       unsigned limit;
       unsigned &size;
-    } const roles[] = {
-        {nullptr, 0, chunks},
-        {program.builtins.ranks, maxRanks, schedule.numRanks},
-        {program.builtins.microbatches, maxUnits, schedule.numUnits},
-        {program.builtins.chunks, maxStages, chunks}};
+    } const roles[] = {{nullptr, 0, chunks},
+                       {program.builtins.ranks, maxRanks, schedule.numRanks},
+                       {program.builtins.microbatches, maxUnits, microbatches},
+                       {program.builtins.chunks, maxStages, chunks},
+                       {program.builtins.slices, maxUnits, slices}};
     const auto &role = roles[unsigned(param.role)];
     if (!role.builtin)
       continue;
@@ -154,9 +164,16 @@ LogicalResult Lowering::bindParams() {
                           param.label.text, *value, role.limit);
     role.size = *value;
     machine->setValue(role.builtin, *value);
+    uint64_t units = uint64_t(microbatches) * slices;
+    if (units > maxUnits)
+      return diags.report(param.name.range, diag::ParameterTooLarge, "units",
+                          units, maxUnits);
+    machine->setValue(program.builtins.units, units);
   }
-  return setSlices(schedule, options.slices.value_or(1), schedule.source,
-                   diags);
+  schedule.numUnits = checked.slices ? microbatches * slices : microbatches;
+  return setSlices(schedule,
+                   checked.slices ? slices : options.slices.value_or(1),
+                   schedule.source, diags);
 }
 
 //===----------------------------------------------------------------------===//
@@ -243,7 +260,7 @@ LogicalResult Lowering::runRanks() {
     machine->setValue(program.builtins.rank, rank);
     if (!checked.chunks && checked.placement->stages)
       machine->setValue(program.builtins.chunks, chunkStages[rank].size());
-    builder.start(schedule, chunkStages[rank]);
+    builder.start(schedule, chunkStages[rank], checked.slices != nullptr);
     if (failed(machine->runRank(bodyEntry, rank, builder)) ||
         failed(makeExpectations(rank)))
       return failure();

@@ -25,8 +25,8 @@ struct LowerOptions {
   GivenSettings given;
   /// Edges that replace the edges of the program, or are added to them.
   GivenGraph graph;
-  /// The slices of each micro-batch. The micro-batches of the program are then
-  /// units.
+  /// The slices of each micro-batch. The micro-batches of a program without the
+  /// role `slices` are then units.
   std::optional<unsigned> slices;
   /// Evaluate `expect` clauses; otherwise the schedule has no expectations.
   bool expectations = true;

@@ -279,8 +279,10 @@ LogicalResult Machine::run(uint32_t entry) {
           builder->addNext(in.letter, in.joined, in.b == noSlot ? 0 : s[in.b],
                            in.b == noSlot, code.locs[pc]))
         break;
-      if (auto error = builder->add({in.letter, in.joined, operand(in.b),
-                                     operand(in.c), pc, code.locs[pc]}))
+      if (auto error =
+              builder->add({in.letter, in.joined, operand(in.b), operand(in.c),
+                            in.c == noSlot ? std::nullopt : operand(in.a), pc,
+                            code.locs[pc]}))
         return fail(*error);
       break;
     }

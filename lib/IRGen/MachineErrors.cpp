@@ -81,9 +81,17 @@ LogicalResult Machine::fail(const StepError &error) {
   case StepError::Kind::MicrobatchOutOfRange:
     return fail(error.instruction, diag::MicrobatchOutOfRange, letter,
                 error.value, error.low, error.high);
+  case StepError::Kind::SliceMissing:
+    return fail(error.instruction, diag::SliceMissing, letter, error.low,
+                error.value);
+  case StepError::Kind::SliceUnexpected:
+    return fail(error.instruction, diag::SliceUnexpected, letter);
+  case StepError::Kind::SliceOutOfRange:
+    return fail(error.instruction, diag::SliceOutOfRange, letter, error.value,
+                error.high);
   case StepError::Kind::TooMany:
     return fail(error.instruction, diag::TooManyOfLetter, letter, error.value,
-                error.high);
+                error.high, error.low ? "units" : "micro-batches");
   case StepError::Kind::NothingOwed:
     return fail(error.instruction, diag::NothingOwed);
   case StepError::Kind::SlotTaken: {

@@ -12,8 +12,9 @@ using pipec::ast::Letter;
 
 namespace pipec {
 
-void StepBuilder::start(const Schedule &schedule,
-                        std::vector<uint32_t> stages) {
+void StepBuilder::start(const Schedule &schedule, std::vector<uint32_t> stages,
+                        bool named) {
+  namesSlices = named;
   chunkStages = std::move(stages);
   bidirectional = schedule.placement.bidirectional();
   units = schedule.numUnits;
@@ -114,10 +115,20 @@ std::optional<StepError> StepBuilder::check(const StepRequest &request,
   int64_t first = checked.chunk < 0 ? 0 : firstUnit(checked.chunk);
   int64_t count = unitsOfChunk();
   if (request.microbatch) {
-    if (*request.microbatch < first || *request.microbatch >= first + count)
+    int64_t of = namesSlices ? slices : 1; // units per number
+    if (request.slice && !namesSlices)
+      return error(StepError::Kind::SliceUnexpected, *request.slice, 0, 0);
+    if (!request.slice && namesSlices)
+      return error(StepError::Kind::SliceMissing, *request.microbatch,
+                   *request.chunk, 0);
+    if (*request.microbatch < first / of ||
+        *request.microbatch >= (first + count) / of)
       return error(StepError::Kind::MicrobatchOutOfRange, *request.microbatch,
-                   first, first + count);
-    checked.microbatch = *request.microbatch;
+                   first / of, (first + count) / of);
+    int64_t slice = request.slice.value_or(0);
+    if (slice < 0 || slice >= of)
+      return error(StepError::Kind::SliceOutOfRange, slice, 0, of);
+    checked.unit = *request.microbatch * of + slice;
   }
   if (request.letter == Letter::W)
     return std::nullopt;
@@ -125,7 +136,7 @@ std::optional<StepError> StepBuilder::check(const StepRequest &request,
                           ? writtenForwards[checked.chunk]
                           : writtenBackwards[checked.chunk];
   if (written == count)
-    return error(StepError::Kind::TooMany, written + 1, 0, count);
+    return error(StepError::Kind::TooMany, written + 1, slices > 1, count);
   ++written;
   return std::nullopt;
 }
@@ -136,18 +147,17 @@ std::optional<StepError> StepBuilder::make(const Checked &request) {
   unsigned chunk = request.chunk;
   bool forward = request.letter == Letter::F;
   uint32_t &made = (forward ? forwards : backwards)[chunk];
-  uint32_t microbatch =
-      request.microbatch >= 0
-          ? uint32_t(request.microbatch)
-          : firstUnit(chunk) + (forward ? made : backwardAt(made));
+  uint32_t unit = request.unit >= 0
+                      ? uint32_t(request.unit)
+                      : firstUnit(chunk) + (forward ? made : backwardAt(made));
   ++made;
   if (request.letter == Letter::I) {
     owedOfChunk[chunk].push_back(owed.size());
-    owed.push_back({chunk, microbatch, false});
+    owed.push_back({chunk, unit, false});
     if (!owedPlace.empty())
-      owedPlace[chunk][microbatch - firstUnit(chunk)] = owed.size();
+      owedPlace[chunk][unit - firstUnit(chunk)] = owed.size();
   }
-  push(Step(kindOf(request.letter), chunkStages[chunk], microbatch, phase,
+  push(Step(kindOf(request.letter), chunkStages[chunk], unit, phase,
             request.source, request.joined));
   return std::nullopt;
 }
@@ -171,19 +181,17 @@ std::optional<size_t> StepBuilder::oldestOwed(std::optional<int64_t> chunk) {
 
 void StepBuilder::takeOwed(size_t index, bool joined, SourceLoc source) {
   owed[index].taken = true;
-  push(Step(StepKind::W, chunkStages[owed[index].chunk], owed[index].microbatch,
+  push(Step(StepKind::W, chunkStages[owed[index].chunk], owed[index].unit,
             phase, source, joined));
 }
 
-std::optional<size_t> StepBuilder::findOwed(unsigned chunk,
-                                            uint32_t microbatch) {
+std::optional<size_t> StepBuilder::findOwed(unsigned chunk, uint32_t unit) {
   if (owedPlace.empty()) {
     owedPlace.assign(chunkStages.size(), std::vector<uint32_t>(unitsOfChunk()));
     for (size_t i = 0; i != owed.size(); ++i)
-      owedPlace[owed[i].chunk][owed[i].microbatch - firstUnit(owed[i].chunk)] =
-          i + 1;
+      owedPlace[owed[i].chunk][owed[i].unit - firstUnit(owed[i].chunk)] = i + 1;
   }
-  uint32_t place = owedPlace[chunk][microbatch - firstUnit(chunk)];
+  uint32_t place = owedPlace[chunk][unit - firstUnit(chunk)];
   if (place == 0 || owed[place - 1].taken)
     return std::nullopt;
   return place - 1;
@@ -193,9 +201,8 @@ std::optional<StepError> StepBuilder::makeW(const Checked &request) {
   std::optional<int64_t> chunk;
   if (request.chunk >= 0)
     chunk = request.chunk;
-  std::optional<size_t> found = request.microbatch >= 0
-                                    ? findOwed(*chunk, request.microbatch)
-                                    : oldestOwed(chunk);
+  std::optional<size_t> found =
+      request.unit >= 0 ? findOwed(*chunk, request.unit) : oldestOwed(chunk);
   if (!found)
     return StepError{StepError::Kind::NothingOwed, request.instruction};
   takeOwed(*found, request.joined, request.source);

@@ -36,6 +36,7 @@ struct StepRequest {
   bool joined;
   std::optional<int64_t> chunk;
   std::optional<int64_t> microbatch;
+  std::optional<int64_t> slice;
   /// The instruction that creates the step, for errors, and its source.
   uint32_t instruction;
   SourceLoc source;
@@ -47,6 +48,9 @@ struct StepError {
     AmbiguousChunk,
     ChunkOutOfRange,
     MicrobatchOutOfRange,
+    SliceMissing,
+    SliceUnexpected,
+    SliceOutOfRange,
     TooMany,
     NothingOwed,
     SlotTaken,
@@ -54,7 +58,8 @@ struct StepError {
   Kind kind;
   uint32_t instruction = 0;
   ast::Letter letter = ast::Letter::F;
-  /// The invalid chunk, micro-batch or slot, and the number of valid ones.
+  /// The invalid chunk, micro-batch, slice or slot, and the number of valid
+  /// ones. Without a slice, the micro-batch and the chunk.
   int64_t value = 0;
   int64_t low = 0;
   int64_t high = 0;
@@ -67,7 +72,10 @@ class StepBuilder {
 public:
   /// Starts a list. `chunkStages` are the stages of the rank's chunks
   /// (directions) in the order of the stages of the model.
-  void start(const Schedule &schedule, std::vector<uint32_t> chunkStages);
+  /// With `namesSlices`, a step that names its micro-batch names its slice,
+  /// too; otherwise it names its unit.
+  void start(const Schedule &schedule, std::vector<uint32_t> chunkStages,
+             bool namesSlices);
 
   unsigned numChunks() const { return chunkStages.size(); }
   uint32_t stageOf(unsigned chunk) const { return chunkStages[chunk]; }
@@ -117,15 +125,15 @@ public:
 private:
   struct Owed {
     uint32_t chunk;
-    uint32_t microbatch;
+    uint32_t unit;
     bool taken;
   };
-  /// A request with a valid chunk and micro-batch, if they are given.
+  /// A request with a valid chunk and unit, if they are given.
   struct Checked {
     ast::Letter letter;
     bool joined;
-    int32_t chunk;      // -1: not given
-    int32_t microbatch; // -1: not given
+    int32_t chunk; // -1: not given
+    int32_t unit;  // -1: not given
     uint32_t instruction;
     SourceLoc source;
   };
@@ -151,7 +159,7 @@ private:
                ? number
                : number / slices * slices + slices - 1 - number % slices;
   }
-  std::optional<size_t> findOwed(unsigned chunk, uint32_t microbatch);
+  std::optional<size_t> findOwed(unsigned chunk, uint32_t unit);
   void takeOwed(size_t index, bool joined, SourceLoc source);
   /// The oldest pending W of `chunk` (of the rank if none is given).
   std::optional<size_t> oldestOwed(std::optional<int64_t> chunk);
@@ -164,6 +172,7 @@ private:
 
   std::vector<uint32_t> chunkStages;
   bool bidirectional = false;
+  bool namesSlices = false;
   uint32_t units = 0;
   uint32_t slices = 1;
   unsigned directionSplit = 0;
@@ -180,8 +189,8 @@ private:
   size_t oldest = 0;
   std::vector<std::vector<uint32_t>> owedOfChunk;
   std::vector<size_t> oldestOfChunk;
-  /// The index in `owed` of the micro-batches of each chunk, counted from 1;
-  /// computed when the first `W` names its micro-batch.
+  /// The index in `owed` of the units of each chunk, counted from 1;
+  /// computed when the first `W` names its unit.
   std::vector<std::vector<uint32_t>> owedPlace;
 
   bool timed = false;

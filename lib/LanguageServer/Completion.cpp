@@ -155,8 +155,11 @@ void Scanner::word(StringRef word) {
   bool isName = precedesNewName(last);
   if (at.frame == Frame::Params && !isDigit(word[0]) && last != "=" &&
       (last == "(" || last == "," || last == "ranks" ||
-       last == "microbatches" || last == "chunks"))
+       last == "microbatches" || last == "chunks" || last == "slices"))
     pending.push_back({word.str(), Proposal::Kind::Variable});
+  if (at.frame == Frame::Params && word == "slices")
+    for (StringRef value : {"slices", "units"})
+      pending.push_back({value.str(), Proposal::Kind::Variable});
   bool inSettings = at.frame == Frame::Settings || at.frame == Frame::Fsdp;
   if (!isName && (inSettings ? at.head.empty() : isHead(word)) &&
       // `cost(p2p)` and `expect ... if` are within a statement.

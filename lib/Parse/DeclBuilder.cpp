@@ -119,10 +119,11 @@ ParamDecl TreeBuilder::build(P::ParamContext *rule) {
   param.name = name(rule->name());
   if (P::LabelContext *label = rule->label()) {
     param.label = {sourceText(range(label)), range(label)};
-    param.role = label->RANKS()          ? Role::Ranks
-                 : label->MICROBATCHES() ? Role::Microbatches
-                 : label->CHUNKS()       ? Role::Chunks
-                                         : Role::None;
+    param.role = label->RANKS()                 ? Role::Ranks
+                 : label->MICROBATCHES()        ? Role::Microbatches
+                 : label->CHUNKS()              ? Role::Chunks
+                 : param.label.text == "slices" ? Role::Slices
+                                                : Role::None;
   }
   param.defaultValue = rule->expr() ? build(rule->expr()) : nullptr;
   return param;

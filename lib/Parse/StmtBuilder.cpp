@@ -154,7 +154,9 @@ StepRef TreeBuilder::build(P::StepContext *rule) {
                        letterName(step.letter));
   if (!rule->expr().empty())
     step.chunk = build(rule->expr(0));
-  if (rule->expr().size() == 2) {
+  if (rule->expr().size() == 3)
+    step.slice = build(rule->expr(2));
+  if (rule->expr().size() >= 2) {
     step.microbatch = build(rule->expr(1));
     if (step.all)
       (void)diags.report(range(rule->expr(1)), diag::MicrobatchOfAll);

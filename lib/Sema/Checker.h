@@ -190,6 +190,8 @@ private:
   bool inMain = false;
   /// Builtins whose dependence depends on the schedule.
   ast::Variable *chunksBuiltin = nullptr;
+  ast::Variable *slicesBuiltin = nullptr;
+  ast::Variable *unitsBuiltin = nullptr;
 };
 
 } // namespace pipec

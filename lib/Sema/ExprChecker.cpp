@@ -49,6 +49,11 @@ void Checker::define(Symbol symbol) {
     return;
   }
   if (const Symbol *previous = scope.define(symbol)) {
+    // Of the builtins, only `slices` and `units` are not reserved.
+    if (!previous->range.isValid()) {
+      (void)diags.report(symbol.range, diag::BuiltinRedefined, symbol.name);
+      return;
+    }
     (void)diags.report(symbol.range, diag::Redefinition, symbol.name)
         .note(previous->range, diag::NotePrevious);
     return;

@@ -16,7 +16,8 @@ using namespace pipec::ast;
 namespace pipec {
 
 /// The names of the roles, in the order of `Role`, without `None`.
-static constexpr StringRef roleNames[] = {"ranks", "microbatches", "chunks"};
+static constexpr StringRef roleNames[] = {"ranks", "microbatches", "chunks",
+                                          "slices"};
 
 //===----------------------------------------------------------------------===//
 // Schedule and parameters
@@ -39,6 +40,12 @@ void Checker::check(ScheduleDecl *schedule) {
       if (const auto *placement = dyn_cast<PlacementStmt>(item))
         chunksBuiltin->dependence.onRank |= placement->stages != nullptr;
   }
+  if (any_of(schedule->params,
+             [](const ParamDecl &param) { return param.role == Role::Slices; }))
+    for (Variable *builtin : {slicesBuiltin, unitsBuiltin})
+      if (const Symbol *other =
+              scope.define({builtin->name, {}, builtin, nullptr, nullptr}))
+        (void)diags.report(other->range, diag::BuiltinRedefined, other->name);
   checkParams(schedule, checked);
   // `forward_only` applies to the whole schedule, wherever it occurs.
   for (const Stmt *item : schedule->body.stmts)
@@ -106,7 +113,7 @@ void Checker::checkParams(ScheduleDecl *schedule, CheckedSchedule &checked) {
 
     const ParamDecl *none = nullptr;
     const ParamDecl **places[] = {&none, &checked.ranks, &checked.microbatches,
-                                  &checked.chunks};
+                                  &checked.chunks, &checked.slices};
     const ParamDecl *&place = *places[unsigned(param.role)];
     if (place)
       (void)diags

@@ -62,6 +62,13 @@ void Checker::check(Module &main) {
       builtin("chunks", {.onPlacement = true});
   program.builtins.microbatches =
       builtin("microbatches", {.onRoles = roleBit(Role::Microbatches)});
+  program.builtins.slices = slicesBuiltin =
+      makeVariable({"slices", {}}, Variable::Kind::Builtin,
+                   {.onRoles = roleBit(Role::Slices)});
+  program.builtins.units = unitsBuiltin =
+      makeVariable({"units", {}}, Variable::Kind::Builtin,
+                   {.onRoles = uint8_t(roleBit(Role::Microbatches) |
+                                       roleBit(Role::Slices))});
 
   for (ImportDecl &import : main.imports)
     if (import.module)

@@ -16,6 +16,7 @@ struct CheckedSchedule {
   const ast::ParamDecl *ranks = nullptr;
   const ast::ParamDecl *microbatches = nullptr;
   const ast::ParamDecl *chunks = nullptr; // may be null
+  const ast::ParamDecl *slices = nullptr; // may be null
   const ast::PlacementStmt *placement = nullptr;
   const ast::EdgesStmt *graph = nullptr;             // may be null
   const ast::ForwardOnlyStmt *forwardOnly = nullptr; // may be null
@@ -32,6 +33,9 @@ struct BuiltinVariables {
   const ast::Variable *stages = nullptr;
   const ast::Variable *chunks = nullptr;
   const ast::Variable *microbatches = nullptr;
+  /// Names in schedules with the role `slices`.
+  const ast::Variable *slices = nullptr;
+  const ast::Variable *units = nullptr;
 };
 
 /// A program in which all names are bound.

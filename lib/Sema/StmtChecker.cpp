@@ -194,6 +194,7 @@ void Checker::check(const StepsStmt *steps) {
   for (const StepRef &step : steps->steps) {
     checkInteger(step.chunk);
     checkInteger(step.microbatch);
+    checkInteger(step.slice);
     if (step.all && steps->steps.size() > 1)
       (void)diags.report(step.range, diag::AllInOverlap);
     if (current && current->forwardOnly && step.letter != Letter::F)
