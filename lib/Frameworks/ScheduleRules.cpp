@@ -60,6 +60,7 @@ private:
 
   bool checkForwardOnly(auto kind);
   bool checkChain(auto kind);
+  bool checkSlicesSplit(auto kind);
   bool checkTies(auto kind);
   bool checkTiesSummed(auto kind);
   bool checkDirections(auto kind);
@@ -92,6 +93,23 @@ private:
 };
 
 } // namespace
+
+bool ScheduleRules::checkSlicesSplit(auto kind) {
+  if (schedule.numSlices == 1)
+    return true;
+  if (auto half = firstStep([](StepKind step) {
+        return step == StepKind::I || step == StepKind::W;
+      })) {
+    auto diagnostic =
+        diags.report(half->step.source(), kind, stepText(schedule, half->step),
+                     half->rank, schedule.name, schedule.numSlices, name);
+    noteExecutor(diagnostic);
+    return false;
+  }
+  (void)diags.reportAs(Severity::Note, schedule.source,
+                       diag::NoteSlicesAreMicrobatches, schedule.numUnits);
+  return true;
+}
 
 bool ScheduleRules::checkForwardOnly(auto kind) {
   if (!schedule.forwardOnly)
