@@ -86,7 +86,7 @@ setting
   | ID ASSIGN expr
   | ID STRING
   | letters settings
-  | (ID | RANK) expr (ARROW expr)? settings
+  | (ID | RANK) expr (ARROW expr)? settings (FOR name IN expr DOTDOT expr)?
   ;
 
 fsdpBlock : FSDP LBRACE (fsdpEntry (SEMI fsdpEntry)* SEMI?)? RBRACE ;

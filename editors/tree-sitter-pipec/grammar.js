@@ -171,6 +171,7 @@ module.exports = grammar({
           ),
         ),
         $.settings,
+        optional(seq("for", field("variable", $.identifier), "in", $.range)),
       ),
 
     fsdp: ($) => seq("fsdp", lines($.fsdp_entry)),

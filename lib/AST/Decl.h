@@ -103,8 +103,14 @@ struct SettingEntry {
   /// is null without one.
   llvm::StringRef text;
   bool isScope = false;
-  llvm::ArrayRef<SettingEntry> entries;
+  llvm::MutableArrayRef<SettingEntry> entries;
+  /// The loop after a scope; empty and null without one.
+  Name loopName;
+  Expr *begin = nullptr;
+  Expr *end = nullptr;
+  Variable *loopVariable = nullptr; // Sema
 
+  bool isLoop() const { return begin; }
   bool hasText() const { return text.data() != nullptr; }
   /// The range of the string, with its quotes.
   llvm::SMRange textRange() const {
@@ -116,14 +122,14 @@ struct SettingEntry {
 /// `cost { }`, `memory { }` or `fsdp { }`, distinguished by the kind.
 struct SettingsStmt : Stmt {
   SettingsStmt(Kind kind, llvm::SMRange range,
-               llvm::ArrayRef<SettingEntry> entries)
+               llvm::MutableArrayRef<SettingEntry> entries)
       : Stmt(kind, range), entries(entries) {}
   static bool classof(const Stmt *s) {
     return s->kind == Kind::Cost || s->kind == Kind::Memory ||
            s->kind == Kind::Fsdp;
   }
 
-  llvm::ArrayRef<SettingEntry> entries;
+  llvm::MutableArrayRef<SettingEntry> entries;
 };
 /// `cost`, `memory` or `fsdp`.
 inline llvm::StringRef blockWord(Stmt::Kind kind) {

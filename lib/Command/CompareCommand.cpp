@@ -76,7 +76,7 @@ LogicalResult Compare::readCosts() {
     return failure();
   if (failed(checkKeys(given,
                        {options.ranks, given.parts.value_or(maxStages),
-                        options.microbatches},
+                        options.microbatches, 1},
                        diags)))
     return failure();
   if (layouts->empty())
@@ -279,6 +279,8 @@ static Grid pointsOf(const Grid &grid, const GivenSettings &given,
   std::optional<unsigned> stages =
       given.layout ? given.layout->numStages() : std::nullopt;
   points.setDefault("chunks", stages ? *stages / ranks : 2);
+  // Costs are those of whole micro-batches.
+  points.setDefault("slices", 1);
   return points;
 }
 

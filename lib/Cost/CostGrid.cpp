@@ -145,12 +145,13 @@ static void roundTimes(CostSettings &costs, CostRounding &rounding,
 }
 
 static void roundFactors(CostSettings &costs, CostRounding &rounding) {
-  // Factors of ranks, of micro-batches and of overlaps multiply each other.
+  // Factors of ranks, micro-batches, slices and overlaps multiply each other.
   constexpr unsigned allDigits = 6;
-  Family families[3];
+  Family families[4];
   auto familyOf = [](Place place) {
     return place.scope == FigureScope::Rank         ? 0
            : place.scope == FigureScope::Microbatch ? 1
+           : place.scope == FigureScope::Slice      ? 3
                                                     : 2;
   };
   auto changeCosts = [&](auto change) {

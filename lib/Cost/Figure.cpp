@@ -122,6 +122,7 @@ Figure duringFigure(StepKind kind) {
 unsigned countOf(FigureScope scope, ModelSizes sizes) {
   return scope == FigureScope::Stage        ? sizes.stages
          : scope == FigureScope::Microbatch ? sizes.microbatches
+         : scope == FigureScope::Slice      ? sizes.slices
                                             : sizes.ranks;
 }
 

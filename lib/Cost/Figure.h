@@ -8,10 +8,10 @@
 // and docs/Figures.md all use that table.
 //
 // Scopes. A figure is given for the whole schedule or for a place in it: a
-// stage, a rank, a micro-batch, the edges between nodes, one edge, or an
-// overlap of certain kinds. A narrower scope overrides a wider one: rank over
-// stage over the whole schedule, edge over nodes over the whole schedule. A
-// figure that is not given has its default.
+// stage, a rank, a micro-batch, a slice, the edges between nodes, one edge, or
+// an overlap of certain kinds. A narrower scope overrides a wider one: rank
+// over stage over the whole schedule, edge over nodes over the whole schedule.
+// A figure that is not given has its default.
 //
 // Precedence. Several sources may give a figure for the same place. Figures of
 // the program (or step IR) are overridden by a profile of `--cost-profile`, and
@@ -150,12 +150,15 @@ struct ModelSizes {
   unsigned ranks;
   unsigned stages;
   unsigned microbatches;
+  unsigned slices;
 };
 
 /// The maximum of each size.
-inline constexpr ModelSizes maxSizes = {maxRanks, maxStages, maxUnits};
+inline constexpr ModelSizes maxSizes = {maxRanks, maxStages, maxUnits,
+                                        maxUnits};
 
-/// The number of stages, ranks or micro-batches, for a scope that counts them.
+/// The number of stages, ranks, micro-batches or slices, for a scope that
+/// counts them.
 unsigned countOf(FigureScope scope, ModelSizes sizes);
 
 /// The place of a figure: a scope and its numbers. Overlaps, which are

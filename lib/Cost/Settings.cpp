@@ -129,12 +129,17 @@ std::optional<Rational> CostSettings::of(Figure figure, unsigned stage,
   return cost ? cost : general(figure);
 }
 
-std::optional<Rational> CostSettings::factorOf(unsigned rank,
-                                               unsigned microbatch) const {
-  return Rational::mul(
-      get(Figure::Factor, {FigureScope::Rank, rank}).value_or(Rational(1)),
-      get(Figure::Factor, {FigureScope::Microbatch, microbatch})
-          .value_or(Rational(1)));
+std::optional<Rational> CostSettings::factorOf(unsigned rank, unsigned unit,
+                                               unsigned slices) const {
+  auto factor = [&](FigureScope scope, unsigned number) {
+    return get(Figure::Factor, {scope, number}).value_or(Rational(1));
+  };
+  std::optional<Rational> product =
+      Rational::mul(factor(FigureScope::Rank, rank),
+                    factor(FigureScope::Microbatch, unit / slices));
+  return product ? Rational::mul(*product,
+                                 factor(FigureScope::Slice, unit % slices))
+                 : std::nullopt;
 }
 
 static const CostSettings::Overlap *

@@ -124,9 +124,10 @@ struct CostSettings : FigureSet {
      std::optional<unsigned> rank = std::nullopt) const {
     return of(costFigure(kind), stage, rank);
   }
-  /// The product of the factors of a rank and of a micro-batch; empty if it
-  /// overflows.
-  std::optional<Rational> factorOf(unsigned rank, unsigned microbatch) const;
+  /// The product of the factors of a rank, and of the micro-batch and the slice
+  /// of a unit; empty if it overflows.
+  std::optional<Rational> factorOf(unsigned rank, unsigned unit,
+                                   unsigned slices) const;
   /// The time of an overlap of `members`, if it was set.
   std::optional<Rational> ofOverlap(llvm::ArrayRef<StepKind> members) const;
   /// The factor of an overlap of `members` whose time was not set.
@@ -241,7 +242,9 @@ struct ModelSettings {
                           : unit / numSlices * numSlices + numSlices - 1 -
                                 unit % numSlices;
   }
-  ModelSizes sizes() const { return {numRanks, numStages, numMicrobatches()}; }
+  ModelSizes sizes() const {
+    return {numRanks, numStages, numMicrobatches(), numSlices};
+  }
 };
 
 } // namespace pipec

@@ -42,12 +42,22 @@ DocRef Formatter::entryHead(const SettingEntry &entry) {
   return docs.concat(parts);
 }
 
+/// ` for k in 0..s` after a scope; empty without a loop.
+std::string Formatter::loopText(const SettingEntry &entry) {
+  if (!entry.isLoop())
+    return "";
+  return (" for " + entry.loopName.text + " in " +
+          sourceText(entry.begin->range) + ".." + sourceText(entry.end->range))
+      .str();
+}
+
 /// `F & B = 2.5`, `layout "Et|tL"`, `max_active 3`, `stages 0, 2`,
 /// `stage 0 { F = 1.4 }`.
 DocRef Formatter::entryDoc(const SettingEntry &entry, bool assigns) {
   DocRef head = entryHead(entry);
   if (entry.isScope)
-    return docs.group({head, " ", entriesDoc(entry.entries, true)});
+    return docs.group({head, " ", entriesDoc(entry.entries, true),
+                       docs.copied(loopText(entry))});
   if (entry.hasText())
     return docs.group({head, " ", sourceText(entry.textRange())});
   return docs.group(

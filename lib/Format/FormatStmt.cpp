@@ -157,7 +157,7 @@ void Formatter::addEntries(ArrayRef<SettingEntry> entries, unsigned indent,
     addDoc(docs.concat({entryHead(entry), " {"}), indent, past(head, '{'),
            blank);
     addEntries(entry.entries, indent + 2, assigns);
-    addClose("};", indent, end, entry.entries.empty());
+    addClose("}" + loopText(entry) + ";", indent, end, entry.entries.empty());
   }
 }
 

@@ -95,6 +95,7 @@ private:
   DocRef parameterNames(llvm::ArrayRef<Argument> args);
   DocRef stepDoc(const StepRef &step);
   DocRef entryHead(const SettingEntry &entry);
+  static std::string loopText(const SettingEntry &entry);
   DocRef entryDoc(const SettingEntry &entry, bool assigns);
   DocRef bracesDoc(const Stmt *stmt);
   DocRef entriesDoc(llvm::ArrayRef<SettingEntry> entries, bool assigns);

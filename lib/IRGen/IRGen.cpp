@@ -59,11 +59,14 @@ FailureOr<Schedule> Lowering::run() {
     } else if (const auto *expect = dyn_cast<ExpectStmt>(item)) {
       segment(expect->rankOfOne());
     } else if (const auto *settings = dyn_cast<SettingsStmt>(item)) {
-      for (const SettingEntry &entry : settings->entries)
+      for (const SettingEntry &entry : settings->entries) {
+        segment(entry.begin);
+        segment(entry.end);
         for (const Expr *value : entry.values)
           if (entry.isScope ||
               (item->kind == Stmt::Kind::Fsdp && !isAllStages(value)))
             segment(value);
+      }
     }
   }
   bodyEntry = compiler.compileBody(schedule);

@@ -67,16 +67,25 @@ LogicalResult Lowering::makeFigures(ArrayRef<SettingEntry> entries,
     if (entry.hasText())
       continue;
     if (entry.isScope && entry.letters.empty()) {
-      FailureOr<Place> inner = placeOf(entry);
-      if (failed(inner) ||
-          failed(makeFigures(entry.entries, block, figures, *inner)))
+      std::optional<int64_t> begin = 0, end = 1;
+      if (entry.isLoop() &&
+          (!(begin = evaluate(entry.begin)) || !(end = evaluate(entry.end))))
         return failure();
+      for (int64_t value = *begin; value < *end; ++value) {
+        if (entry.isLoop())
+          machine->setValue(entry.loopVariable, value);
+        FailureOr<Place> inner = placeOf(entry);
+        if (failed(inner) ||
+            failed(makeFigures(entry.entries, block, figures, *inner)))
+          return failure();
+      }
       continue;
     }
     // `F & B { factor = 0.9 }` and `B { during = 1 }` have at most one entry in
     // their braces.
-    for (const SettingEntry &one :
-         entry.isScope ? entry.entries : ArrayRef(entry)) {
+    for (const SettingEntry &one : entry.isScope
+                                       ? ArrayRef<SettingEntry>(entry.entries)
+                                       : ArrayRef(entry)) {
       std::optional<Rational> value = exact(one.values[0]);
       if (!value)
         return failure();

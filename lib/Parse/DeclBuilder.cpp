@@ -223,7 +223,7 @@ Stmt *TreeBuilder::build(P::ExpectContext *rule) {
 // Settings
 //===----------------------------------------------------------------------===//
 
-ArrayRef<SettingEntry> TreeBuilder::build(P::SettingsContext *rule) {
+MutableArrayRef<SettingEntry> TreeBuilder::build(P::SettingsContext *rule) {
   if (!rule)
     return {};
   return buildAll(rule->setting());
@@ -236,7 +236,14 @@ SettingEntry TreeBuilder::build(P::SettingContext *rule) {
     entry.letters = buildAll(rule->letters()->letter());
   else
     entry.word = name(rule->ID() ? rule->ID() : rule->RANK());
-  entry.values = buildAll(rule->expr());
+  MutableArrayRef<Expr *> values = buildAll(rule->expr());
+  if (rule->FOR()) {
+    entry.loopName = name(rule->name());
+    entry.begin = values[values.size() - 2];
+    entry.end = values.back();
+    values = values.drop_back(2);
+  }
+  entry.values = values;
   if (TerminalNode *string = rule->STRING()) {
     expectWord(rule->ID(), "layout");
     entry.text = sourceText(range(string)).drop_front().drop_back();

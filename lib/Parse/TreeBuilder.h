@@ -88,7 +88,7 @@ private:
   ast::EdgeEntry build(P::EdgeContext *rule);
   ast::Stmt *build(P::RequireContext *rule);
   ast::Stmt *build(P::ExpectContext *rule);
-  llvm::ArrayRef<ast::SettingEntry> build(P::SettingsContext *rule);
+  llvm::MutableArrayRef<ast::SettingEntry> build(P::SettingsContext *rule);
   ast::SettingEntry build(P::SettingContext *rule);
   ast::SettingEntry build(P::FsdpEntryContext *rule);
   ast::StringLit build(antlr4::tree::TerminalNode *node);

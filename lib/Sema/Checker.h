@@ -150,7 +150,7 @@ private:
   void checkEntries(llvm::ArrayRef<ast::SettingEntry> entries,
                     llvm::StringRef word, llvm::ArrayRef<llvm::StringRef> names,
                     Numbers numbers);
-  void checkSettings(llvm::ArrayRef<ast::SettingEntry> entries,
+  void checkSettings(llvm::MutableArrayRef<ast::SettingEntry> entries,
                      FigureBlock block, FigureScope scope = FigureScope::Whole);
   void checkWord(const ast::CostOfExpr *cost);
   /// Notes a statement in `place`, or reports that it is not the first.

@@ -9,6 +9,7 @@
 #include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
@@ -87,8 +88,8 @@ void Checker::checkEntries(ArrayRef<SettingEntry> entries, StringRef word,
 }
 
 /// Checks the entries of a block, or of a scope in it.
-void Checker::checkSettings(ArrayRef<SettingEntry> entries, FigureBlock block,
-                            FigureScope scope) {
+void Checker::checkSettings(MutableArrayRef<SettingEntry> entries,
+                            FigureBlock block, FigureScope scope) {
   bool whole = scope == FigureScope::Whole;
   StringRef name = whole ? blockName(block) : StringRef(infoOf(scope).word);
   bool overlaps = whole && block == FigureBlock::Cost;
@@ -97,7 +98,16 @@ void Checker::checkSettings(ArrayRef<SettingEntry> entries, FigureBlock block,
     copy_if(scopesOf(block), std::back_inserter(scopes),
             [](const ScopeInfo *scope) { return scope->numbers != 0; });
   checkDistinct(entries, name, diags);
-  for (const SettingEntry &entry : entries) {
+  for (SettingEntry &entry : entries) {
+    size_t mark = this->scope.enter();
+    if (entry.isLoop()) {
+      checkRankFree(entry.begin, Numbers::Integers);
+      checkRankFree(entry.end, Numbers::Integers);
+      entry.loopVariable =
+          makeVariable(entry.loopName, Variable::Kind::Loop, {});
+      defineVariable(entry.loopVariable);
+    }
+    auto leave = make_scope_exit([&] { this->scope.leave(mark); });
     // `F & B`, with a value or as a scope.
     bool isOverlap = entry.letters.size() > 1;
     if (entry.isScope && entry.letters.size() == 1 &&

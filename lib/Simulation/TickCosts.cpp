@@ -62,12 +62,9 @@ public:
       return false;
     fillRows();
     costs.tied = ticks(settings.general(Figure::ReduceTied));
-    for (const auto &[place, row] : settings.in(FigureScope::Microbatch)) {
-      costs.microbatches.resize(schedule.numUnits, microbatchParts);
-      if (place.number < schedule.numUnits)
-        costs.microbatches[place.number] =
-            whole(row.get(Figure::Factor), microbatchParts);
-    }
+    if (settings.has(FigureScope::Microbatch) ||
+        settings.has(FigureScope::Slice))
+      fillUnits();
     fillOverlaps();
     fillEdges();
     return fits;
@@ -143,12 +140,13 @@ public:
 
 private:
   bool findUnit() {
-    CommonDenominator times, ofRanks, ofMicrobatches, ofOverlaps;
+    CommonDenominator times, ofRanks, ofMicrobatches, ofSlices, ofOverlaps;
     for (const auto &[place, row] : settings.places())
       for (auto [figure, value] : row)
         (infoOf(figure).unit == FigureUnit::Time  ? times
          : place.scope == FigureScope::Rank       ? ofRanks
          : place.scope == FigureScope::Microbatch ? ofMicrobatches
+         : place.scope == FigureScope::Slice      ? ofSlices
                                                   : ofOverlaps)
             .add(value);
     for (const CostSettings::Overlap &overlap : settings.overlaps)
@@ -158,7 +156,11 @@ private:
       for (unsigned kind = 0; kind != 4; ++kind)
         times.add(settings.of(StepKind(kind), stage, rank));
     });
-    if (!ofRanks.fits || !ofMicrobatches.fits || !ofOverlaps.fits)
+    wholeMicrobatchParts = ofMicrobatches.common;
+    bool slicesFit = ofSlices.fits;
+    if (ofMicrobatches.fits && slicesFit)
+      ofMicrobatches.multiply(ofSlices.common);
+    if (!ofRanks.fits || !ofMicrobatches.fits || !slicesFit || !ofOverlaps.fits)
       return false;
     rankParts = ofRanks.common;
     microbatchParts = ofMicrobatches.common;
@@ -189,7 +191,9 @@ private:
   Row makeRow(unsigned stage, std::optional<unsigned> rank) {
     Row row;
     std::optional<Rational> factor =
-        rank ? settings.factorOf(*rank, maxUnits) : Rational(1);
+        rank ? settings.get(Figure::Factor, {FigureScope::Rank, *rank})
+                   .value_or(Rational(1))
+             : Rational(1);
     row.rankFactor = whole(factor, rankParts);
     for (unsigned kind = 0; kind != 4; ++kind) {
       auto cost = settings.of(StepKind(kind), stage, rank);
@@ -238,6 +242,30 @@ private:
     }
   }
 
+  /// The factors of units are those of their micro-batches and slices.
+  void fillUnits() {
+    auto factors = [&](FigureScope scope, unsigned size, int64_t parts) {
+      std::vector<int64_t> all(size, parts);
+      for (const auto &[place, row] : settings.in(scope))
+        if (place.number < size)
+          all[place.number] = whole(row.get(Figure::Factor), parts);
+      return all;
+    };
+    int64_t sliceParts = microbatchParts / wholeMicrobatchParts;
+    std::vector<int64_t> ofMicrobatches =
+        factors(FigureScope::Microbatch, schedule.numMicrobatches(),
+                wholeMicrobatchParts);
+    std::vector<int64_t> ofSlices =
+        factors(FigureScope::Slice, schedule.numSlices, sliceParts);
+    costs.microbatches.reserve(schedule.numUnits);
+    for (int64_t ofMicrobatch : ofMicrobatches)
+      for (int64_t ofSlice : ofSlices) {
+        __int128 product = __int128(ofMicrobatch) * ofSlice;
+        fits = fits && product <= largest;
+        costs.microbatches.push_back(int64_t(product));
+      }
+  }
+
   void fillOverlaps() {
     int64_t parts = costs.ticksPerUnit / microbatchParts / rankParts;
     costs.otherOverlaps = {0, true, settings.general(Figure::Overlap)};
@@ -280,7 +308,9 @@ private:
   TickCosts &costs;
   int64_t parts;
   int64_t rankParts = 1;
+  /// Of the factors of micro-batches and slices, and of micro-batches alone.
   int64_t microbatchParts = 1;
+  int64_t wholeMicrobatchParts = 1;
   bool unitFits = false;
   bool fits = true;
 };

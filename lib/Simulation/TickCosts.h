@@ -122,7 +122,7 @@ private:
   unsigned directionSplit = ~0u;
   /// The rank of each stage in direction 1; empty if `rows` has one half.
   std::vector<uint32_t> otherRank;
-  /// The factor of each micro-batch in parts of one; empty if all are 1.
+  /// The factor of each unit in parts of one; empty if all are 1.
   std::vector<int64_t> microbatches;
   /// Overlaps with a cost of their own, by the kinds of their members.
   llvm::StringMap<OverlapTicks> overlaps;

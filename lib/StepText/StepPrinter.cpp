@@ -26,7 +26,8 @@ public:
 
   void print() {
     bool sliced = schedule.numSlices > 1;
-    put("pipec-steps ", sliced ? 2 : 1, "\nschedule @", Name{schedule.name},
+    bool isNew = sliced || schedule.costs.has(FigureScope::Slice);
+    put("pipec-steps ", isNew ? 2 : 1, "\nschedule @", Name{schedule.name},
         " { ranks ", schedule.numRanks, " stages ", schedule.numStages,
         " microbatches ", schedule.numMicrobatches());
     if (sliced)

@@ -92,7 +92,7 @@ private:
       if (!isCompute(step.kind()))
         continue;
       Time cost = costs.of(step.kind(), step.stage(), rank);
-      Time own = costs.factorOf(rank, step.unit());
+      Time own = costs.factorOf(rank, step.unit(), schedule.numSlices);
       cost = cost && own ? Rational::mul(*cost, *own) : std::nullopt;
       if (!cost || !(sum = plus(sum, cost)))
         return std::nullopt;

@@ -64,7 +64,7 @@
 
 (scope kind: (identifier) @type.builtin
   (#any-of? @type.builtin
-    "edge" "microbatch" "nodes" "rank" "stage"))
+    "edge" "microbatch" "nodes" "rank" "slice" "stage"))
 
 (fsdp_entry name: (identifier) @constant.builtin
   (#any-of? @constant.builtin

@@ -64,7 +64,7 @@ module.exports = grammar({
 
     memory: ($) => seq("memory", optional($.scope), repeat1($.setting)),
 
-    scope: ($) => choice(seq(choice("stage", "rank", "microbatch", "nodes"), $.number), seq("edge", $.edge)),
+    scope: ($) => choice(seq(choice("stage", "rank", "microbatch", "slice", "nodes"), $.number), seq("edge", $.edge)),
 
     setting: ($) =>
       seq(
