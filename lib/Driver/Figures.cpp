@@ -34,7 +34,9 @@ ParamValues furtherParams(const CheckedSchedule &schedule,
   ParamValues params;
   for (const auto &[param, value] :
        zip_equal(schedule.decl->params, lowered.params))
-    if (param.role != ast::Role::Ranks && param.role != ast::Role::Microbatches)
+    if (param.role != ast::Role::Ranks &&
+        param.role != ast::Role::Microbatches &&
+        !(param.role == ast::Role::Slices && value.second == 1))
       params.push_back(
           {(param.label.text.empty() ? param.name : param.label).text.str(),
            value.second});

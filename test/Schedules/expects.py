@@ -22,8 +22,8 @@ COSTS = [
     "F=1,p2p=1/3",
 ]
 GRIDS = {
-    "quick": (COSTS[:6], "ranks=1..6 microbatches=1..12,16 chunks=1..3 group=2..6 waves=1,2 middle_pairs=0,1"),
-    "wide": (COSTS, "ranks=1..10,16 microbatches=1..26,31,32,33,48 chunks=1..4 group=2..4,6,8,11,16 waves=1..3 middle_pairs=0,1"),
+    "quick": (COSTS[:6], "ranks=1..6 microbatches=1..12,16 chunks=1..3 group=2..6 waves=1,2 middle_pairs=0,1 slices=1,3,4"),
+    "wide": (COSTS, "ranks=1..10,16 microbatches=1..26,31,32,33,48 chunks=1..4 group=2..4,6,8,11,16 waves=1..3 middle_pairs=0,1 slices=1..4,6"),
 }
 
 # Every schedule with the clauses that it must have: the metrics of its paper.
@@ -44,6 +44,9 @@ CLAUSES = {
     "looped_bfs": "makespan peak",
     "one_f_one_b": "makespan idle peak",
     "one_f_one_b_overlap": "makespan peak",
+    "seq1f1b": "makespan idle peak",
+    "seqpipe": "makespan peak",
+    "slimpipe": "makespan peak",
     "v_half": "makespan peak",
     "v_min": "makespan peak",
     "zb1p": "makespan idle peak",

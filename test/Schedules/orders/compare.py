@@ -46,8 +46,17 @@ def sizes(name, everything):
                 for group in groups:
                     for waves in range(1, 4) if "waves" in extra else [None]:
                         for pairs in [0, 1] if "middle_pairs" in extra else [None]:
-                            more = {"v": v, "group": group, "waves": waves, "middle_pairs": pairs}
-                            yield p, m, {k: x for k, x in more.items() if x}
+                            for slices in some_slices(p, m, extra, everything):
+                                more = {"v": v, "group": group, "waves": waves, "middle_pairs": pairs, "slices": slices}
+                                yield p, m, {k: x for k, x in more.items() if x}
+
+
+def some_slices(p, m, extra, everything):
+    """Numbers of slices; one for a size, unless all are wanted."""
+    if "slices" not in extra:
+        return [None]
+    numbers = sorted({1, 2, 3, p, 2 * p})
+    return numbers if everything else [numbers[m % len(numbers)]]
 
 
 def command(name, p, m, more, cost):
@@ -64,11 +73,13 @@ def command(name, p, m, more, cost):
 
 def parse(text):
     """Maps, steps and expectations of step IR."""
-    place, ranks, expects = [], [], []
+    place, ranks, expects, slices = [], [], [], 1
     for line in text.splitlines():
         words = line.split()
         if not words:
             continue
+        if words[0] == "schedule" and "slices" in words:
+            slices = int(words[words.index("slices") + 1])
         if words[0] == "map":
             place.append([int(w) for w in words[1:]])
         elif words[0] == "expect":
@@ -79,7 +90,8 @@ def parse(text):
             members = line.replace("overlap", "").split("&")
             for k, member in enumerate(members):
                 kind, stage, mb = member.split()
-                ranks[-1].append(Step(kind, int(stage[1:]), int(mb[1:]),
+                mb, _, piece = mb[1:].partition(".")
+                ranks[-1].append(Step(kind, int(stage[1:]), int(mb) * slices + int(piece or 0),
                                       k + 1 < len(members)))
     return place, ranks, expects
 

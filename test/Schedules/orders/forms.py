@@ -177,11 +177,12 @@ def grid():
                 for v in range(1, 5) if "v" in extra else [None]:
                     for group in {p, p + 2} if "group" in extra else [None]:
                         for waves in range(1, 4) if "waves" in extra else [None]:
-                            more = {"v": v, "group": group, "waves": waves}
-                            more = {k: x for k, x in more.items() if x}
-                            order = rule(p, m, **more)
-                            if not isinstance(order, str):
-                                yield name, p, m, more, order
+                            for slices in {1, p, 3} if "slices" in extra else [None]:
+                                more = {"v": v, "group": group, "waves": waves, "slices": slices}
+                                more = {k: x for k, x in more.items() if x}
+                                order = rule(p, m, **more)
+                                if not isinstance(order, str):
+                                    yield name, p, m, more, order
 
 
 def main():

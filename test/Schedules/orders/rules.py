@@ -226,6 +226,46 @@ def looped_bfs(p, m, v):
     return Order(loop(p, v), m, ranks)
 
 
+# --- Slices of sequences ----------------------------------------------------
+
+
+def by_groups(p, groups, v, slices, lead):
+    """Groups of micro-batches with all their slices, one chunk after the other.
+    Backwards run from the last slice of a micro-batch to its first."""
+    ranks = []
+    for rank in range(p):
+        forwards = [Step("F", c * p + rank, mb * slices + k, False)
+                    for group in groups for c in range(v) for mb in group for k in range(slices)]
+        backwards = [Step("B", c * p + rank, mb * slices + k, False)
+                     for group in groups for c in reversed(range(v)) for mb in group for k in reversed(range(slices))]
+        ranks.append(follow(forwards, backwards, lead(rank)))
+    return Order(loop(p, v), sum(map(len, groups)) * slices, ranks)
+
+
+@rule("slices")
+def seq1f1b(p, m, slices):
+    return by_groups(p, [[mb] for mb in range(m)], 1, slices, lambda r: p - 2 - r + slices)
+
+
+@rule("v", "slices")
+def slimpipe(p, m, v, slices):
+    if v == 1 or slices % p != 0:
+        return "one chunk, or slices that the ranks do not divide"
+    return by_groups(p, [[mb] for mb in range(m)], v, slices, lambda r: 2 * (p - 1 - r) + v * slices - 1)
+
+
+@rule("v", "group", "slices")
+def seqpipe(p, m, v, slices, group=None):
+    ahead = 1 if v == 1 else 2
+    parts = max(1, m // (group or p))
+    sizes = [m // parts + (i < m % parts) for i in range(parts)]
+    if v > 1 and parts > 1 and (v, m) != (2, 2) and 2 * min(sizes) * slices < ahead * (p - 1):
+        return "groups that are too small"
+    groups = [range(sum(sizes[:i]), sum(sizes[:i + 1])) for i in range(parts)]
+    return by_groups(p, groups, v, slices,
+                     lambda r: ahead * (p - 1 - r) + (v - 1) * sizes[0] * slices + slices - 1)
+
+
 # --- Words, numbered by counting --------------------------------------------
 
 
