@@ -123,7 +123,7 @@ std::string InputSyntax::usage() const {
     text += sizes == OneSize ? " [NAME=VALUE]..." : " [NAME=VALUES]...";
   if (needsOutput)
     text += " -o <file>";
-  return text.substr(1);
+  return text.empty() ? text : text.substr(1);
 }
 
 //===----------------------------------------------------------------------===//
