@@ -93,9 +93,17 @@ template <class M, class T> class Executor {
   static_assert(ModelSizes<M>,
                 "pipec: the model must have int stages() const and "
                 "int microbatches() const");
-  static_assert(ModelForward<M> || ModelGraphForward<M>,
+  static_assert(ModelSlices<M> || ModelForward<M> || ModelGraphForward<M>,
                 "pipec: the model must have forward(int stage, int microbatch, "
                 "Tensor *input, Tensor *output, Activation &kept)");
+  static_assert(
+      !requires(const M &model) { model.slices(); } || ModelSlices<M>,
+      "pipec: a model with int slices() const must name a "
+      "default-constructible type Context");
+  static_assert(!ModelSlices<M> || ModelForward<M> || ModelGraphForward<M>,
+                "pipec: a model with int slices() const must have forward(int "
+                "stage, int microbatch, int slice, Tensor *input, Tensor "
+                "*output, Activation &kept, Context &context)");
   static_assert(Transport<T>,
                 "pipec: the transport must have a type Request and the "
                 "functions rank, size, isend, irecv, test, wait and header; "
@@ -105,7 +113,7 @@ template <class M, class T> class Executor {
       "pipec: a model with a type Minibatch must have split(const "
       "Minibatch &, int stage, int microbatch, Tensor &input) and "
       "loss(const Minibatch &, int microbatch, const Tensor &output, "
-      "Tensor *gradient)");
+      "Tensor *gradient), with slices each with int slice after microbatch");
   static_assert(
       !requires { typename M::Outputs; } || ModelOutputs<M>,
       "pipec: a model with a type Outputs must take mini-batches and "
@@ -118,6 +126,7 @@ public:
   using Tensor = typename M::Tensor;
   using Activation = typename M::Activation;
   using Context = StepContext<M>;
+  using SliceContext = SliceContextOf<M>;
   using Loss = LossOf<M>;
   using Minibatch = MinibatchOf<M>;
   using Outputs = OutputsOf<M>;
@@ -151,7 +160,7 @@ public:
 
   /// One run of the schedule on this rank; `body` calls the steps. If the model
   /// has losses, returns a `std::span<const Loss>` of those of this rank in the
-  /// order of micro-batches, valid until the next run: all of them on the rank
+  /// order of units, valid until the next run: all of them on the rank
   /// with the last stage (the half of each where two ranks hold it), none
   /// elsewhere.
   template <class Body>
@@ -188,38 +197,40 @@ public:
     line = sourceLine <= RankState::maxLine ? sourceLine : 0;
   }
 
-  void forward(int stage, int microbatch) {
-    runCompute<StepKind::Forward>(stage, microbatch);
+  // `unit` is a micro-batch, or a slice of one; see Schedule.
+
+  void forward(int stage, int unit) {
+    runCompute<StepKind::Forward>(stage, unit);
   }
-  void backward(int stage, int microbatch) {
-    runCompute<StepKind::Backward>(stage, microbatch);
+  void backward(int stage, int unit) {
+    runCompute<StepKind::Backward>(stage, unit);
   }
-  void backwardInput(int stage, int microbatch) {
-    runCompute<StepKind::BackwardInput>(stage, microbatch);
+  void backwardInput(int stage, int unit) {
+    runCompute<StepKind::BackwardInput>(stage, unit);
   }
-  void backwardWeight(int stage, int microbatch) {
-    runCompute<StepKind::BackwardWeight>(stage, microbatch);
+  void backwardWeight(int stage, int unit) {
+    runCompute<StepKind::BackwardWeight>(stage, unit);
   }
 
   // `other` is the stage at the other end, see Step::other.
-  void sendForward(int stage, int microbatch, int other = -1) {
-    settle(send({StepKind::SendForward, stage, microbatch, 0, false, other}));
+  void sendForward(int stage, int unit, int other = -1) {
+    settle(send({StepKind::SendForward, stage, unit, 0, false, other}));
   }
-  void recvForward(int stage, int microbatch, int other = -1) {
-    settle(recv({StepKind::RecvForward, stage, microbatch, 0, false, other}));
+  void recvForward(int stage, int unit, int other = -1) {
+    settle(recv({StepKind::RecvForward, stage, unit, 0, false, other}));
   }
-  void sendBackward(int stage, int microbatch, int other = -1) {
-    settle(send({StepKind::SendBackward, stage, microbatch, 0, false, other}));
+  void sendBackward(int stage, int unit, int other = -1) {
+    settle(send({StepKind::SendBackward, stage, unit, 0, false, other}));
   }
-  void recvBackward(int stage, int microbatch, int other = -1) {
-    settle(recv({StepKind::RecvBackward, stage, microbatch, 0, false, other}));
+  void recvBackward(int stage, int unit, int other = -1) {
+    settle(recv({StepKind::RecvBackward, stage, unit, 0, false, other}));
   }
 
-  void waitSendForward(int stage, int microbatch, int other = -1) {
-    waitSend({StepKind::WaitSendForward, stage, microbatch, 0, false, other});
+  void waitSendForward(int stage, int unit, int other = -1) {
+    waitSend({StepKind::WaitSendForward, stage, unit, 0, false, other});
   }
-  void waitSendBackward(int stage, int microbatch, int other = -1) {
-    waitSend({StepKind::WaitSendBackward, stage, microbatch, 0, false, other});
+  void waitSendBackward(int stage, int unit, int other = -1) {
+    waitSend({StepKind::WaitSendBackward, stage, unit, 0, false, other});
   }
 
   void unshard(int stage);
@@ -252,6 +263,7 @@ private:
   using Reduction = typename Books::Reduction;
   using Transfer = typename Books::Transfer;
   using Cell = typename Books::Cell;
+  using HeldContext = typename Books::HeldContext;
   using StageBooks = typename Books::StageBooks;
   using Place = typename Books::Place;
   using Work = typename Books::Work;
@@ -261,11 +273,11 @@ private:
   using TiedPart = typename Books::TiedPart;
   using enum detail::CellFlag;
 
-  /// The books of a micro-batch on a stage of the model, null when another rank
+  /// The books of a unit on a stage of the model, null when another rank
   /// has them.
-  Cell *find(int stage, int microbatch, int port = 0) const {
-    Cell *cells = placeOf(stage, microbatch).cells;
-    return cells ? &portOf(cells[microbatch], port) : nullptr;
+  Cell *find(int stage, int unit, int port = 0) const {
+    Cell *cells = placeOf(stage, unit).cells;
+    return cells ? &portOf(cells[unit], port) : nullptr;
   }
   /// False for a model that is not given lists, and so runs chains only. The
   /// compiler then knows that all ports are 0.
@@ -276,10 +288,10 @@ private:
     if constexpr (!mayBeGraph)
       return cell;
     else
-      return (&cell)[port * numMicrobatches];
+      return (&cell)[port * numUnits];
   }
-  Cell *find(EdgeEnd end, int microbatch) const {
-    return find(end.stage, microbatch, end.port);
+  Cell *find(EdgeEnd end, int unit) const {
+    return find(end.stage, unit, end.port);
   }
   /// The other end of the edge of a port of a stage.
   EdgeEnd sourceOf(int stage, int port) const {
@@ -297,20 +309,19 @@ private:
   int portOf(const Step &step) const;
   /// The cell of a transfer, whose port must exist.
   Cell &cellOf(const Step &step) const {
-    return *find(step.stage, step.microbatch, isGraph() ? portOf(step) : 0);
+    return *find(step.stage, step.unit, isGraph() ? portOf(step) : 0);
   }
   /// True if the model is given lists.
   bool givesLists() const { return !ModelForward<M> || isGraph(); }
-  const Place &placeOf(int stage, int microbatch) const {
-    return places[std::size_t(microbatch >= secondHalf ? numStages + stage
-                                                       : stage)];
+  const Place &placeOf(int stage, int unit) const {
+    return places[std::size_t(unit >= secondHalf ? numStages + stage : stage)];
   }
   bool isLast(int stage) const { return stage + 1 == numStages; }
 
   // ExecutorSteps.h
-  const Place &enter(StepKind kind, int stage, int microbatch);
-  template <StepKind K> void runCompute(int stage, int microbatch);
-  template <StepKind K> Work enterCompute(int stage, int microbatch);
+  const Place &enter(StepKind kind, int stage, int unit);
+  template <StepKind K> void runCompute(int stage, int unit);
+  template <StepKind K> Work enterCompute(int stage, int unit);
   template <StepKind K> void begin(Work &work);
   void beginForward(Work &work);
   void beginBackward(Work &work);
@@ -318,7 +329,10 @@ private:
   template <StepKind K> void compute(const Work &work);
   void computeObserved(const Work &work);
   template <StepKind K> void callModel(const Work &work);
-  void takeLoss(Cell &cell, int microbatch);
+  template <class Call> decltype(auto) withSlice(int unit, Call &&call) const;
+  HeldContext &contextHeldBy(const Work &work) const;
+  void releaseContext(const Work &work);
+  void takeLoss(Cell &cell, int unit);
   static void proceedCompute(void *executor, Context &step);
   template <StepKind K> void end(const Work &work);
   void endForward(const Work &work);
@@ -328,13 +342,29 @@ private:
   std::span<const Tensor *const> listInputs(const Work &work) const;
   std::span<const Tensor *const> listOutputGradients(const Work &work) const;
   decltype(auto) callForward(const Work &work);
+  template <StepKind K, class Output, class Input>
+  void callBackward(const Work &work, Output outputGradient,
+                    Input inputGradient);
+  /// The last argument of a function of the model that takes a slice.
+  static SliceContext &contextFor(const Work &work, int) {
+    return *work.context;
+  }
+  // For messages: the first and the last arguments of the functions.
+  static std::string placeText() {
+    return std::string("int stage, int microbatch, ") +
+           (ModelSlices<M> ? "int slice, " : "");
+  }
+  static std::string keptText() {
+    return std::string("Activation &kept") +
+           (ModelSlices<M> ? ", Context &context)" : ")");
+  }
   std::size_t record(RankState::Activity activity, StepKind kind, int stage,
-                     int microbatch, int other = -1) {
-    return options.trace->begin({activity, kind, stage, microbatch, line},
-                                runNumber, other);
+                     int unit, int other = -1) {
+    return options.trace->begin({activity, kind, stage, unit, line}, runNumber,
+                                other);
   }
   std::size_t record(RankState::Activity activity, const Step &step) {
-    return record(activity, step.kind, step.stage, step.microbatch, step.other);
+    return record(activity, step.kind, step.stage, step.unit, step.other);
   }
 
   // ExecutorTies.h
@@ -434,15 +464,17 @@ private:
   std::string describe(const RankState &state,
                        std::chrono::nanoseconds waited) const;
   std::string place() const;
+  std::string textOf(const Step &step) const {
+    return stepText(step, schedule->slices);
+  }
   template <class E = ScheduleError> [[noreturn]] void fail(std::string what);
-  [[noreturn]] void failStep(StepKind kind, int stage, int microbatch,
+  [[noreturn]] void failStep(StepKind kind, int stage, int unit,
                              const char *what);
   [[noreturn]] void failStep(const Step &step, const char *what);
   void publish(RankState::Activity activity, StepKind kind, int stage,
-               int microbatch) {
-    status->state.store(
-        RankState{activity, kind, stage, microbatch, line}.pack(),
-        std::memory_order_relaxed);
+               int unit) {
+    status->state.store(RankState{activity, kind, stage, unit, line}.pack(),
+                        std::memory_order_relaxed);
   }
 
   M &model;
@@ -458,7 +490,7 @@ private:
   int line = 0;
 
   int numStages = 0;
-  int numMicrobatches = 0;
+  int numUnits = 0;
   bool formsGraph = false;
   /// By stage, in a graph.
   std::vector<StageEnds> ends;
@@ -466,7 +498,7 @@ private:
   std::vector<Tensor *> lists;
   /// The outputs that several stages still need, and how many.
   std::vector<std::pair<Tensor *, int>> uses;
-  /// The first micro-batch of direction 1.
+  /// The first unit of direction 1.
   int secondHalf = 0;
   /// One per stage, and in a bidirectional schedule another one per stage for
   /// direction 1.
@@ -475,6 +507,9 @@ private:
   std::vector<Cell> cells;
   Pool<Tensor> tensors;
   Pool<Activation> activations;
+  Pool<SliceContext> contexts;
+  /// See `StageBooks::contexts`.
+  std::vector<HeldContext> held;
   Pool<Transfer> transfers;
   /// Sends that no step waits for.
   Ring<Posted> sends;
@@ -504,7 +539,7 @@ private:
 
   const Minibatch *minibatch = nullptr;
   Outputs *outputs = nullptr;
-  /// By micro-batch, and in their order without those that are not here.
+  /// By unit, and in their order without those that are not here.
   std::vector<std::optional<Loss>> lossOf;
   std::vector<Loss> losses;
 

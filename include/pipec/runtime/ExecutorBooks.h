@@ -1,7 +1,7 @@
 //===- ExecutorBooks.h - What an executor remembers -------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The books of a rank: which tensors of which micro-batches are there, what has
+// The books of a rank: which tensors of which units are there, what has
 // begun and ended, and which transfers are under way.
 //
 //===----------------------------------------------------------------------===//
@@ -55,7 +55,7 @@ template <class M, class T> struct ExecutorBooks {
     /// Set where there is a sibling.
     Step step = {};
   };
-  /// The books of one micro-batch on one stage: pooled objects, null for none,
+  /// The books of one unit on one stage: pooled objects, null for none,
   /// and what has happened to them. In a graph of stages there are several,
   /// called ports: port i has the i-th input with its gradient, and the output
   /// for the i-th target with the gradient that comes from there. What belongs
@@ -74,18 +74,27 @@ template <class M, class T> struct ExecutorBooks {
     /// Of `detail::CellFlag`.
     unsigned flags = 0;
   };
+  /// The context of a micro-batch on a stage, of a model with slices: null
+  /// before the first slice and after the last.
+  struct HeldContext {
+    SliceContextOf<M> *context = nullptr;
+    /// The slices that are done with it.
+    int done = 0;
+  };
   /// The books of one stage on this rank.
   struct StageBooks {
     int stage;
     int expected;
     bool managed;
-    /// The numbers of inputs and of targets, and of cells of a micro-batch.
+    /// The numbers of inputs and of targets, and of cells of a unit.
     int inputs = 0;
     int targets = 0;
     int ports = 1;
-    /// The first list of each micro-batch in `lists`: inputs, then gradients of
+    /// The first list of each unit in `lists`: inputs, then gradients of
     /// the output, then gradients of the inputs.
     Tensor **lists = nullptr;
+    /// By micro-batch; null if the model has no slices.
+    HeldContext *contexts = nullptr;
     // Steps that have begun: F, B and I, B and W.
     int forwards = 0;
     int gradients = 0;
@@ -106,7 +115,7 @@ template <class M, class T> struct ExecutorBooks {
   struct Work : StepData<M> {
     StepKind kind;
     int stage;
-    int microbatch;
+    int unit;
     Cell *cell;
     StageBooks *books;
     /// See StepContext.

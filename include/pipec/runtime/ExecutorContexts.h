@@ -18,7 +18,9 @@ auto Executor<M, T>::contextOf(const Step &of) -> Context {
   step.kind = of.kind;
   step.rank = rank;
   step.stage = of.stage;
-  step.microbatch = of.microbatch;
+  step.microbatch = of.unit / schedule->slices;
+  step.slice = of.unit % schedule->slices;
+  step.unit = of.unit;
   if (isTransfer(of.kind) || isSendWait(of.kind)) {
     step.peer = peerOf(of);
     step.other = otherOf(of);
@@ -32,14 +34,14 @@ template <class M, class T>
 auto Executor<M, T>::contextOf(const Work &work) -> Context {
   static constexpr typename Context::Actions actions = {
       proceedCompute, isReady, doNothing, doNothing, doNothing};
-  Context step = contextOf(Step{work.kind, work.stage, work.microbatch});
+  Context step = contextOf(Step{work.kind, work.stage, work.unit});
   step.firstForward = work.firstForward;
   step.lastForward = work.lastForward;
   step.firstBackward = work.firstBackward;
   step.lastBackward = work.lastBackward;
   if constexpr (hasLoss<M>)
     if (work.kind == StepKind::Forward && isLast(work.stage))
-      step.loss = &lossOf[std::size_t(work.microbatch)];
+      step.loss = &lossOf[std::size_t(work.unit)];
   step.actions = &actions;
   static_cast<StepData<M> &>(step) = work;
   return step;

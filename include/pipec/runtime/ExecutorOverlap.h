@@ -33,10 +33,10 @@ void Executor<M, T>::runOverlap(std::span<const Step> members) {
   group.clear();
   for (const Step &member : members) {
     if (!isCompute(member.kind)) [[unlikely]]
-      failStep(member.kind, member.stage, member.microbatch,
+      failStep(member.kind, member.stage, member.unit,
                "is in an overlap and not a compute step");
     withComputeKind(member.kind, [&](auto kind) {
-      group.push_back(enterCompute<kind>(member.stage, member.microbatch));
+      group.push_back(enterCompute<kind>(member.stage, member.unit));
     });
   }
   if constexpr (ModelOverlapsByMember<M>) {
@@ -60,7 +60,7 @@ void Executor<M, T>::runOverlap(std::span<const Step> members) {
     callOverlapped(groupContexts);
   } else {
     for (const Work &work : group) {
-      publish(RankState::Running, work.kind, work.stage, work.microbatch);
+      publish(RankState::Running, work.kind, work.stage, work.unit);
       withComputeKind(work.kind, [&](auto kind) { compute<kind>(work); });
     }
   }
@@ -76,7 +76,7 @@ void Executor<M, T>::callOverlapped(std::vector<Member> &members) {
   if (options.trace) {
     first = options.trace->all().size();
     for (const Work &work : group)
-      record(RankState::Running, work.kind, work.stage, work.microbatch);
+      record(RankState::Running, work.kind, work.stage, work.unit);
   }
   model.overlapped(std::span<Member>(members));
   if constexpr (std::is_same_v<Member, OverlapMember<M>>)
@@ -135,8 +135,7 @@ void Executor<M, T>::proceedMember(void *executor, Context &member) {
   Executor &self = *static_cast<Executor *>(executor);
   Work &work = *static_cast<Work *>(member.state);
   if (work.ended)
-    self.failStep(work.kind, work.stage, work.microbatch,
-                  "has ended in its overlap");
+    self.failStep(work.kind, work.stage, work.unit, "has ended in its overlap");
   self.beginMember(work, member);
   proceedCompute(executor, member);
   finishMember(executor, member);
@@ -147,7 +146,7 @@ void Executor<M, T>::finishMember(void *executor, Context &member) {
   Executor &self = *static_cast<Executor *>(executor);
   Work &work = *static_cast<Work *>(member.state);
   if (!work.begun || work.ended)
-    self.failStep(work.kind, work.stage, work.microbatch,
+    self.failStep(work.kind, work.stage, work.unit,
                   work.ended ? "has ended in its overlap"
                              : "ends before its overlap has begun it");
   work.ended = true;
@@ -168,14 +167,14 @@ void Executor<M, T>::sendMember(void *executor, Context &member) {
         isForward ? self.targetOf(work.stage, i) : self.sourceOf(work.stage, i);
     Step step = {isForward ? StepKind::SendForward : StepKind::SendBackward,
                  member.stage,
-                 member.microbatch,
+                 member.unit,
                  0,
                  false,
                  end.stage};
     int peer = self.peerOf(step);
     if (peer == self.rank)
       continue;
-    self.publish(RankState::Running, step.kind, step.stage, step.microbatch);
+    self.publish(RankState::Running, step.kind, step.stage, step.unit);
     Posted posted = self.sendNow(step, peer);
     self.early.push_back(step);
     self.settle(posted);
@@ -189,12 +188,12 @@ bool Executor<M, T>::passEarly(const Step &send, int peer) {
   for (std::size_t i = 0; i != early.size(); ++i) {
     const Step &step = early[i];
     if (step.kind == send.kind && step.stage == send.stage &&
-        step.microbatch == send.microbatch && otherOf(step) == otherOf(send)) {
+        step.unit == send.unit && otherOf(step) == otherOf(send)) {
       early.erase(early.begin() + std::ptrdiff_t(i));
       return true;
     }
     if (peerOf(step) == peer)
-      failStep(send, ("comes before `" + stepText(step) +
+      failStep(send, ("comes before `" + textOf(step) +
                       "`, which an overlap has already sent to the same rank")
                          .c_str());
   }

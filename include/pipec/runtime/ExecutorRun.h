@@ -50,7 +50,7 @@ void Executor<M, T>::failModel(int newRank, const char *what) {
   if (state.activity == RankState::Running ||
       state.activity == RankState::Waiting)
     text += " in " + describe({RankState::Running, state.kind, state.stage,
-                               state.microbatch, state.line},
+                               state.unit, state.line},
                               {});
   text += ": ";
   text += what;
@@ -75,6 +75,15 @@ void Executor<M, T>::start(const Schedule &newSchedule, int newRank) {
   if (int(model.microbatches()) != newSchedule.microbatches)
     refuse(model.microbatches(), "model", newSchedule.microbatches,
            "micro-batches");
+  if constexpr (ModelSlices<M>) {
+    if (int(model.slices()) != newSchedule.slices)
+      refuse(model.slices(), "model", newSchedule.slices, "slices");
+  } else if (newSchedule.slices != 1) {
+    throw RefusedError("`" + std::string(newSchedule.name) +
+                       "` is compiled for " +
+                       std::to_string(newSchedule.slices) +
+                       " slices, and the model has no int slices() const");
+  }
   if (newRank < 0 || newRank >= newSchedule.ranks)
     throw RefusedError("`" + std::string(newSchedule.name) + "` has no rank " +
                        std::to_string(newRank));
@@ -86,9 +95,8 @@ void Executor<M, T>::start(const Schedule &newSchedule, int newRank) {
   if (!newSchedule.edges.empty() && !ModelGraphForward<M>)
     throw RefusedError(
         "the stages of `" + std::string(newSchedule.name) +
-        "` form a graph, and the model has no forward(int stage, int "
-        "microbatch, std::span<const Tensor *const> inputs, Tensor *output, "
-        "Activation &kept)");
+        "` form a graph, and the model has no forward(" + placeText() +
+        "std::span<const Tensor *const> inputs, Tensor *output, " + keptText());
 
   explained = false;
 
@@ -97,7 +105,7 @@ void Executor<M, T>::start(const Schedule &newSchedule, int newRank) {
   line = 0;
   early.clear();
   if constexpr (hasLoss<M>)
-    lossOf.assign(std::size_t(newSchedule.microbatches), std::nullopt);
+    lossOf.assign(std::size_t(newSchedule.units()), std::nullopt);
   uses.clear();
   unsent = 0;
   unwaited = 0;
@@ -107,7 +115,7 @@ void Executor<M, T>::start(const Schedule &newSchedule, int newRank) {
   if (schedule == &newSchedule && rank == newRank) {
     for (StageBooks &stage : books)
       stage = {stage.stage,   stage.expected, stage.managed, stage.inputs,
-               stage.targets, stage.ports,    stage.lists};
+               stage.targets, stage.ports,    stage.lists,   stage.contexts};
     std::fill(cells.begin(), cells.end(), Cell());
     return;
   }
@@ -130,42 +138,49 @@ template <class M, class T> void Executor<M, T>::findEnds() {
 
 template <class M, class T> void Executor<M, T>::makeBooks() {
   numStages = schedule->stages;
-  secondHalf = schedule->directions == 2 ? schedule->microbatches / 2
-                                         : schedule->microbatches;
+  numUnits = schedule->units();
+  secondHalf = schedule->directions == 2
+                   ? schedule->microbatches / 2 * schedule->slices
+                   : numUnits;
   auto isOurs = [&](int direction, int stage) {
     return schedule->rankOfStage[direction * numStages + stage] == rank;
   };
-  numMicrobatches = schedule->microbatches;
   formsGraph = !schedule->edges.empty();
   findEnds();
   books.clear();
   std::size_t numCells = 0, numLists = 0;
   for (int stage = 0; stage != numStages; ++stage)
     if (isOurs(0, stage) || (schedule->directions == 2 && isOurs(1, stage))) {
-      StageBooks &book = books.emplace_back(
-          StageBooks{stage, schedule->microbatchesOf(stage, rank),
-                     schedule->sharded && schedule->sharded[stage]});
+      StageBooks &book = books.emplace_back(StageBooks{
+          stage, schedule->microbatchesOf(stage, rank) * schedule->slices,
+          schedule->sharded && schedule->sharded[stage]});
       book.inputs =
           isGraph() ? int(ends[std::size_t(stage)].sources.size()) : stage != 0;
       book.targets = isGraph() ? int(ends[std::size_t(stage)].targets.size())
                                : !isLast(stage);
       book.ports = std::max({book.inputs, book.targets, 1});
-      numCells += std::size_t(book.ports) * std::size_t(numMicrobatches);
+      numCells += std::size_t(book.ports) * std::size_t(numUnits);
     }
   if (givesLists())
     numLists = 3 * numCells;
   cells.assign(numCells, Cell());
   lists.assign(numLists, nullptr);
+  if constexpr (ModelSlices<M>)
+    held.assign(books.size() * std::size_t(schedule->microbatches),
+                HeldContext());
   places.assign(std::size_t(2 * numStages), Place());
   std::size_t cell = 0;
   for (StageBooks &book : books) {
     if (givesLists())
       book.lists = lists.data() + 3 * cell;
+    if constexpr (ModelSlices<M>)
+      book.contexts =
+          held.data() + (&book - books.data()) * schedule->microbatches;
     for (int d = 0; d != schedule->directions; ++d)
       if (isOurs(d, book.stage))
         places[std::size_t(d * numStages + book.stage)] = {cells.data() + cell,
                                                            &book};
-    cell += std::size_t(book.ports) * std::size_t(numMicrobatches);
+    cell += std::size_t(book.ports) * std::size_t(numUnits);
   }
   tiedHolders.clear();
   for (int group = 0; group != int(schedule->ties.size()); ++group)
@@ -189,26 +204,27 @@ template <class M, class T> void Executor<M, T>::checkComplete() {
     if (stage.forwards == stage.expected && stage.gradients == owed &&
         stage.weights == owed)
       continue;
-    for (int m = 0; m != schedule->microbatches; ++m) {
-      const Cell *cell = find(stage.stage, m);
+    for (int u = 0; u != numUnits; ++u) {
+      const Cell *cell = find(stage.stage, u);
       if (!cell)
         continue;
       unsigned flags = cell->flags;
-      std::string which =
-          " s" + std::to_string(stage.stage) + " m" + std::to_string(m);
+      auto missing = [&](StepKind kind) {
+        return textOf({kind, stage.stage, u});
+      };
       if (!(flags & ForwardDone))
-        fail("the run ended without F" + which);
+        fail("the run ended without " + missing(StepKind::Forward));
       if (owed && !(flags & GradientDone))
-        fail("the run ended without B or I" + which);
+        fail("the run ended without B or " + missing(StepKind::BackwardInput));
       if (owed && !(flags & WeightDone))
-        fail("the run ended without W" + which);
+        fail("the run ended without " + missing(StepKind::BackwardWeight));
     }
   }
   if (unsent != 0)
     for (const StageBooks &stage : books)
-      for (int m = 0; m != schedule->microbatches; ++m) {
+      for (int u = 0; u != numUnits; ++u) {
         for (int port = 0; port != stage.ports; ++port) {
-          const Cell *cell = find(stage.stage, m, port);
+          const Cell *cell = find(stage.stage, u, port);
           if (!cell)
             continue;
           auto end = [&](EdgeEnd (Executor::*of)(int, int) const) {
@@ -218,20 +234,23 @@ template <class M, class T> void Executor<M, T>::checkComplete() {
                              : std::string();
           };
           if (cell->output && !(cell->flags & OutputSent))
-            fail("the output of F s" + std::to_string(stage.stage) + " m" +
-                 std::to_string(m) + " was never sent" +
-                 end(&Executor::targetOf));
+            fail("the output of " +
+                 textOf({StepKind::Forward, stage.stage, u}) +
+                 " was never sent" + end(&Executor::targetOf));
           if (cell->inputGradient && !(cell->flags & InputGradientSent))
             fail("the gradient that stage " + std::to_string(stage.stage) +
-                 " made for m" + std::to_string(m) + " was never sent" +
-                 end(&Executor::sourceOf));
+                 " made for m" + std::to_string(u / schedule->slices) +
+                 (schedule->slices == 1
+                      ? ""
+                      : "." + std::to_string(u % schedule->slices)) +
+                 " was never sent" + end(&Executor::sourceOf));
         }
       }
   if (unwaited != 0)
     for (const StageBooks &stage : books)
-      for (int m = 0; m != schedule->microbatches; ++m) {
+      for (int u = 0; u != numUnits; ++u) {
         for (int port = 0; port != stage.ports; ++port) {
-          const Cell *cell = find(stage.stage, m, port);
+          const Cell *cell = find(stage.stage, u, port);
           for (StepKind kind :
                {StepKind::WaitSendForward, StepKind::WaitSendBackward}) {
             bool isForward = kind == StepKind::WaitSendForward;
@@ -239,16 +258,16 @@ template <class M, class T> void Executor<M, T>::checkComplete() {
             unsigned freed = isForward ? OutputFreed : InputGradientFreed;
             if (cell && (cell->flags & sent) && !(cell->flags & freed))
               fail("the run ended without " +
-                   stepText(kind, stage.stage, m,
-                            (isForward ? targetOf(stage.stage, port)
-                                       : sourceOf(stage.stage, port))
-                                .stage));
+                   textOf({kind, stage.stage, u, 0, false,
+                           (isForward ? targetOf(stage.stage, port)
+                                      : sourceOf(stage.stage, port))
+                               .stage}));
           }
         }
       }
   if (!early.empty()) {
     const Step &step = early.front();
-    fail("the run ended without " + stepText(step) +
+    fail("the run ended without " + textOf(step) +
          ", which an overlap has sent");
   }
   for (int group = 0;
@@ -293,12 +312,12 @@ template <class M, class T> void Executor<M, T>::keepLosses() {
   if constexpr (hasLoss<M>) {
     losses.clear();
     losses.reserve(lossOf.size());
-    for (int m = 0; m != schedule->microbatches; ++m) {
-      std::optional<Loss> &loss = lossOf[std::size_t(m)];
+    for (int u = 0; u != numUnits; ++u) {
+      std::optional<Loss> &loss = lossOf[std::size_t(u)];
       if (loss)
         losses.push_back(std::move(*loss));
-      else if (find(numStages - 1, m))
-        fail("`" + stepText(StepKind::Forward, numStages - 1, m) +
+      else if (find(numStages - 1, u))
+        fail("`" + textOf({StepKind::Forward, numStages - 1, u}) +
              "` has left no loss");
     }
   }
@@ -312,14 +331,14 @@ void Executor<M, T>::fail(std::string what) {
 }
 
 template <class M, class T>
-void Executor<M, T>::failStep(StepKind kind, int stage, int microbatch,
+void Executor<M, T>::failStep(StepKind kind, int stage, int unit,
                               const char *what) {
-  fail("`" + stepText(kind, stage, microbatch) + "` " + what);
+  failStep(Step{kind, stage, unit}, what);
 }
 
 template <class M, class T>
 void Executor<M, T>::failStep(const Step &step, const char *what) {
-  fail("`" + stepText(step) + "` " + what);
+  fail("`" + textOf(step) + "` " + what);
 }
 
 /// `rank 1, zb1p.pipe:9`
@@ -336,13 +355,14 @@ template <class M, class T> std::string Executor<M, T>::place() const {
 template <class M, class T>
 std::string Executor<M, T>::describe(const RankState &state,
                                      std::chrono::nanoseconds waited) const {
-  std::string text = stepText(state.kind, state.stage, state.microbatch);
+  std::string text = stepText(state.kind, state.stage, state.unit, -1,
+                              schedule ? schedule->slices : 1);
   bool known = schedule && state.stage < schedule->stages &&
-               state.microbatch < schedule->microbatches;
+               state.unit < schedule->units();
   // In a graph, the state does not say which of several transfers it is.
   if ((isTransfer(state.kind) || isSendWait(state.kind)) && known &&
       !isGraph()) {
-    int peer = peerOf({state.kind, state.stage, state.microbatch});
+    int peer = peerOf({state.kind, state.stage, state.unit});
     bool isRecv = isTransfer(state.kind) && !isSend(state.kind);
     text += (isRecv ? " from rank " : " to rank ") + std::to_string(peer);
   }

@@ -33,35 +33,35 @@ template <class F> decltype(auto) withComputeKind(StepKind kind, F &&work) {
 }
 
 template <class M, class T>
-auto Executor<M, T>::enter(StepKind kind, int stage, int microbatch)
+auto Executor<M, T>::enter(StepKind kind, int stage, int unit)
     -> const Place & {
-  publish(RankState::Running, kind, stage, microbatch);
+  publish(RankState::Running, kind, stage, unit);
   if (unsigned(stage) < unsigned(numStages) &&
-      unsigned(microbatch) < unsigned(schedule->microbatches)) [[likely]] {
-    const Place &place = placeOf(stage, microbatch);
+      unsigned(unit) < unsigned(numUnits)) [[likely]] {
+    const Place &place = placeOf(stage, unit);
     if (place.cells) [[likely]]
       return place;
   }
-  failStep(kind, stage, microbatch, "does not belong on this rank");
+  failStep(kind, stage, unit, "does not belong on this rank");
 }
 
 template <class M, class T>
 template <StepKind K>
-void Executor<M, T>::runCompute(int stage, int microbatch) {
-  Work work = enterCompute<K>(stage, microbatch);
+void Executor<M, T>::runCompute(int stage, int unit) {
+  Work work = enterCompute<K>(stage, unit);
   begin<K>(work);
   compute<K>(work);
   end<K>(work);
 }
 
-/// Each micro-batch has one F, and one B or one I and W, so the first and the
+/// Each unit has one F, and one B or one I and W, so the first and the
 /// last of a stage are found by counting.
 template <class M, class T>
 template <StepKind K>
-auto Executor<M, T>::enterCompute(int stage, int microbatch) -> Work {
-  const Place &place = enter(K, stage, microbatch);
+auto Executor<M, T>::enterCompute(int stage, int unit) -> Work {
+  const Place &place = enter(K, stage, unit);
   StageBooks &books = *place.books;
-  Work work{{}, K, stage, microbatch, place.cells + microbatch, &books};
+  Work work{{}, K, stage, unit, place.cells + unit, &books};
   if constexpr (K == StepKind::Forward) {
     work.firstForward = books.forwards++ == 0;
     work.lastForward = books.forwards == books.expected;
@@ -78,7 +78,7 @@ template <class M, class T>
 template <StepKind K>
 void Executor<M, T>::begin(Work &work) {
   if (work.books->managed && !work.books->unsharded) [[unlikely]]
-    failStep(K, work.stage, work.microbatch, "runs while its stage is sharded");
+    failStep(K, work.stage, work.unit, "runs while its stage is sharded");
   if constexpr (K == StepKind::Forward)
     beginForward(work);
   else if constexpr (K == StepKind::BackwardWeight)
@@ -106,35 +106,47 @@ template <class M, class T>
 inline void Executor<M, T>::beginForward(Work &work) {
   Cell &cell = *work.cell;
   if (cell.flags & ForwardBegun) [[unlikely]]
-    failStep(work.kind, work.stage, work.microbatch, "runs twice");
+    failStep(work.kind, work.stage, work.unit, "runs twice");
   cell.flags |= ForwardBegun;
   StageBooks &stage = *work.books;
   for (int i = 0; i != stage.inputs; ++i) {
     Cell &port = portOf(cell, i);
     if (port.forwardTransfer) {
       arrive(*port.forwardTransfer, *port.input,
-             {StepKind::RecvForward, work.stage, work.microbatch, 0, false,
+             {StepKind::RecvForward, work.stage, work.unit, 0, false,
               sourceOf(work.stage, i).stage});
       port.forwardTransfer = nullptr;
       port.flags |= InputReady;
     }
     if (!(port.flags & InputReady)) [[unlikely]]
-      failStep(work.kind, work.stage, work.microbatch,
+      failStep(work.kind, work.stage, work.unit,
                "runs before its input is there");
     work.input = port.input;
   }
   if constexpr (ModelMinibatches<M>)
     if (stage.inputs == 0) {
       work.input = cell.input = acquireTensor();
-      model.split(*minibatch, work.stage, work.microbatch, *cell.input);
+      withSlice(work.unit, [&](int microbatch, auto... slice) {
+        model.split(*minibatch, work.stage, microbatch, slice..., *cell.input);
+      });
     }
   work.kept = cell.kept = activations.acquire();
+  if constexpr (ModelSlices<M>) {
+    HeldContext &of = contextHeldBy(work);
+    if (work.unit % schedule->slices == 0)
+      of.context = contexts.acquire();
+    else if (!(find(work.stage, work.unit - 1)->flags & ForwardDone))
+        [[unlikely]]
+      failStep(work.kind, work.stage, work.unit,
+               "runs before the F of the slice before it");
+    work.context = of.context;
+  }
   if (!isLast(work.stage)) {
     work.output = acquireTensor();
     if (stage.targets > 1)
       uses.push_back({work.output, stage.targets});
     for (int i = 0; i != stage.targets; ++i)
-      if (Cell *next = find(targetOf(work.stage, i), work.microbatch))
+      if (Cell *next = find(targetOf(work.stage, i), work.unit))
         next->input = work.output;
       else
         portOf(cell, i).output = work.output;
@@ -165,9 +177,9 @@ inline void Executor<M, T>::endForward(const Work &work) {
       if (portOf(cell, i).output)
         ++unsent;
       else
-        find(targetOf(work.stage, i), work.microbatch)->flags |= InputReady;
+        find(targetOf(work.stage, i), work.unit)->flags |= InputReady;
   } else if constexpr (ModelMinibatches<M>) {
-    takeLoss(cell, work.microbatch);
+    takeLoss(cell, work.unit);
     tensors.release(cell.output);
     cell.output = nullptr;
   }
@@ -175,6 +187,7 @@ inline void Executor<M, T>::endForward(const Work &work) {
   if (schedule->forwardOnly) {
     activations.release(cell.kept);
     cell.kept = nullptr;
+    releaseContext(work);
   }
 }
 
@@ -186,12 +199,18 @@ template <class M, class T>
 inline void Executor<M, T>::beginBackward(Work &work) {
   Cell &cell = *work.cell;
   if (cell.flags & GradientBegun) [[unlikely]]
-    failStep(work.kind, work.stage, work.microbatch,
-             "runs twice, as B or as I");
+    failStep(work.kind, work.stage, work.unit, "runs twice, as B or as I");
   // Inside an overlap the last stage may feed itself.
   if (!(cell.flags & (isLast(work.stage) ? ForwardBegun : ForwardDone)) ||
       !cell.kept) [[unlikely]]
-    failStep(work.kind, work.stage, work.microbatch, "runs before its F");
+    failStep(work.kind, work.stage, work.unit, "runs before its F");
+  if constexpr (ModelSlices<M>) {
+    if ((work.unit + 1) % schedule->slices != 0 &&
+        !(find(work.stage, work.unit + 1)->flags & GradientDone)) [[unlikely]]
+      failStep(work.kind, work.stage, work.unit,
+               "runs before the B or I of the slice after it");
+    work.context = contextHeldBy(work).context;
+  }
   cell.flags |= GradientBegun;
   if (work.kind == StepKind::Backward)
     cell.flags |= WeightBegun;
@@ -200,13 +219,13 @@ inline void Executor<M, T>::beginBackward(Work &work) {
     Cell &port = portOf(cell, i);
     if (port.backwardTransfer) {
       arrive(*port.backwardTransfer, *port.outputGradient,
-             {StepKind::RecvBackward, work.stage, work.microbatch, 0, false,
+             {StepKind::RecvBackward, work.stage, work.unit, 0, false,
               targetOf(work.stage, i).stage});
       port.backwardTransfer = nullptr;
       port.flags |= GradientReady;
     }
     if (!(port.flags & GradientReady)) [[unlikely]]
-      failStep(work.kind, work.stage, work.microbatch,
+      failStep(work.kind, work.stage, work.unit,
                "runs before its gradient is there");
   }
   // That of the first target, or of the loss of a mini-batch.
@@ -214,7 +233,7 @@ inline void Executor<M, T>::beginBackward(Work &work) {
   work.kept = cell.kept;
   for (int i = 0; i != stage.inputs; ++i) {
     work.inputGradient = acquireTensor();
-    if (Cell *before = find(sourceOf(work.stage, i), work.microbatch))
+    if (Cell *before = find(sourceOf(work.stage, i), work.unit))
       before->outputGradient = work.inputGradient;
     else
       portOf(cell, i).inputGradient = work.inputGradient;
@@ -234,7 +253,7 @@ inline void Executor<M, T>::endBackward(const Work &work) {
     if (portOf(*work.cell, i).inputGradient)
       ++unsent;
     else
-      find(sourceOf(work.stage, i), work.microbatch)->flags |= GradientReady;
+      find(sourceOf(work.stage, i), work.unit)->flags |= GradientReady;
   work.cell->flags |= GradientDone;
 }
 
@@ -242,13 +261,14 @@ template <class M, class T>
 inline void Executor<M, T>::beginWeight(Work &work) {
   Cell &cell = *work.cell;
   if (cell.flags & WeightBegun) [[unlikely]]
-    failStep(work.kind, work.stage, work.microbatch,
-             "runs twice, as W or in a B");
+    failStep(work.kind, work.stage, work.unit, "runs twice, as W or in a B");
   if (!(cell.flags & GradientDone)) [[unlikely]]
-    failStep(work.kind, work.stage, work.microbatch, "runs before its I");
+    failStep(work.kind, work.stage, work.unit, "runs before its I");
   cell.flags |= WeightBegun;
   work.outputGradient = cell.outputGradient;
   work.kept = cell.kept;
+  if constexpr (ModelSlices<M>)
+    work.context = contextHeldBy(work).context;
   if (givesLists())
     work.outputGradients = listOutputGradients(work);
 }
@@ -269,17 +289,50 @@ inline void Executor<M, T>::endGradient(const Work &work) {
   }
   activations.release(cell.kept);
   cell.kept = nullptr;
+  releaseContext(work);
+}
+
+//===----------------------------------------------------------------------===//
+// Slices
+//===----------------------------------------------------------------------===//
+
+/// Calls `call` with the micro-batch of a unit and, if the model has slices,
+/// its slice.
+template <class M, class T>
+template <class Call>
+decltype(auto) Executor<M, T>::withSlice(int unit, Call &&call) const {
+  if constexpr (ModelSlices<M>)
+    return call(unit / schedule->slices, unit % schedule->slices);
+  else
+    return call(unit);
+}
+
+template <class M, class T>
+auto Executor<M, T>::contextHeldBy(const Work &work) const -> HeldContext & {
+  return work.books->contexts[work.unit / schedule->slices];
+}
+
+/// At the last use of the context by a slice: after the last slice it goes back
+/// to its pool.
+template <class M, class T>
+inline void Executor<M, T>::releaseContext(const Work &work) {
+  if constexpr (ModelSlices<M>) {
+    HeldContext &of = contextHeldBy(work);
+    if (++of.done != schedule->slices)
+      return;
+    contexts.release(of.context);
+    of = {};
+  }
 }
 
 //===----------------------------------------------------------------------===//
 // Lists
 //===----------------------------------------------------------------------===//
 
-/// The three lists of a micro-batch on a stage.
+/// The three lists of a unit on a stage.
 template <class M, class T>
 auto Executor<M, T>::listsOf(const Work &work) const -> Tensor ** {
-  return work.books->lists +
-         std::ptrdiff_t(3 * work.books->ports) * work.microbatch;
+  return work.books->lists + std::ptrdiff_t(3 * work.books->ports) * work.unit;
 }
 
 template <class M, class T>
@@ -310,16 +363,21 @@ auto Executor<M, T>::listOutputGradients(const Work &work) const
 
 template <class M, class T>
 decltype(auto) Executor<M, T>::callForward(const Work &work) {
+  auto call = [&](auto input) -> decltype(auto) {
+    return withSlice(work.unit,
+                     [&](int microbatch, auto... slice) -> decltype(auto) {
+                       return model.forward(work.stage, microbatch, slice...,
+                                            input, work.output, *work.kept,
+                                            contextFor(work, slice)...);
+                     });
+  };
   if constexpr (!ModelForward<M>) {
-    return model.forward(work.stage, work.microbatch, work.inputs, work.output,
-                         *work.kept);
+    return call(work.inputs);
   } else {
     if constexpr (ModelGraphForward<M>)
       if (isGraph())
-        return model.forward(work.stage, work.microbatch, work.inputs,
-                             work.output, *work.kept);
-    return model.forward(work.stage, work.microbatch, work.input, work.output,
-                         *work.kept);
+        return call(work.inputs);
+    return call(work.input);
   }
 }
 
@@ -330,26 +388,19 @@ void Executor<M, T>::callModel(const Work &work) {
     if constexpr (ModelReturnsLoss<M> && !ModelMinibatches<M>) {
       Loss loss = callForward(work);
       if (isLast(work.stage))
-        lossOf[std::size_t(work.microbatch)] = std::move(loss);
+        lossOf[std::size_t(work.unit)] = std::move(loss);
     } else {
       (void)callForward(work);
       if constexpr (ModelMinibatches<M>)
         if (isLast(work.stage))
-          takeLoss(*find(work.stage, work.microbatch), work.microbatch);
+          takeLoss(*find(work.stage, work.unit), work.unit);
     }
     return;
   }
   if (givesLists()) {
-    if constexpr (K == StepKind::Backward && ModelGraphBackward<M>)
-      return model.backward(work.stage, work.microbatch, work.outputGradients,
-                            work.inputGradients, *work.kept);
-    if constexpr (ModelGraphSplitBackward<M> && K == StepKind::BackwardInput)
-      return model.backwardInput(work.stage, work.microbatch,
-                                 work.outputGradients, work.inputGradients,
-                                 *work.kept);
-    if constexpr (ModelGraphSplitBackward<M> && K == StepKind::BackwardWeight)
-      return model.backwardWeight(work.stage, work.microbatch,
-                                  work.outputGradients, *work.kept);
+    if constexpr (K == StepKind::Backward ? ModelGraphBackward<M>
+                                          : ModelGraphSplitBackward<M>)
+      return callBackward<K>(work, work.outputGradients, work.inputGradients);
     fail<RefusedError>(
         std::string("the schedule has ") + stepName(K) +
         " steps of a graph of stages, and the model does not have " +
@@ -360,52 +411,73 @@ void Executor<M, T>::callModel(const Work &work) {
   }
   if constexpr (K == StepKind::Backward) {
     if constexpr (ModelBackward<M>)
-      model.backward(work.stage, work.microbatch, work.outputGradient,
-                     work.inputGradient, *work.kept);
+      callBackward<K>(work, work.outputGradient, work.inputGradient);
     else
       fail<RefusedError>("the schedule has B steps, and the model has no "
-                         "backward(int stage, int microbatch, const Tensor "
-                         "*outputGradient, Tensor *inputGradient, Activation "
-                         "&kept)");
+                         "backward(" +
+                         placeText() +
+                         "const Tensor *outputGradient, Tensor "
+                         "*inputGradient, " +
+                         keptText());
   } else if constexpr (!ModelSplitBackward<M>) {
     fail<RefusedError>("the schedule has I and W steps, and the model has no "
                        "backwardInput and backwardWeight");
-  } else if constexpr (K == StepKind::BackwardInput) {
-    model.backwardInput(work.stage, work.microbatch, work.outputGradient,
-                        work.inputGradient, *work.kept);
-  } else if constexpr (K == StepKind::BackwardWeight) {
-    model.backwardWeight(work.stage, work.microbatch, work.outputGradient,
-                         *work.kept);
+  } else {
+    callBackward<K>(work, work.outputGradient, work.inputGradient);
   }
 }
 
-/// The loss of a mini-batch's micro-batch, and the gradient for its B or I,
+/// Calls the function of the model for a B, I or W, with tensors or with lists.
+template <class M, class T>
+template <StepKind K, class Output, class Input>
+void Executor<M, T>::callBackward(const Work &work, Output outputGradient,
+                                  Input inputGradient) {
+  withSlice(work.unit, [&](int microbatch, auto... slice) {
+    if constexpr (K == StepKind::Backward)
+      model.backward(work.stage, microbatch, slice..., outputGradient,
+                     inputGradient, *work.kept, contextFor(work, slice)...);
+    else if constexpr (K == StepKind::BackwardInput)
+      model.backwardInput(work.stage, microbatch, slice..., outputGradient,
+                          inputGradient, *work.kept,
+                          contextFor(work, slice)...);
+    else
+      model.backwardWeight(work.stage, microbatch, slice..., outputGradient,
+                           *work.kept, contextFor(work, slice)...);
+  });
+}
+
+/// The loss of a unit of a mini-batch, and the gradient for its B or I,
 /// once: directly after the model's `forward`, or at the end of an F that a
 /// handler has done.
 template <class M, class T>
-void Executor<M, T>::takeLoss(Cell &cell, int microbatch) {
+void Executor<M, T>::takeLoss(Cell &cell, int unit) {
   if constexpr (ModelMinibatches<M>) {
     if (cell.flags & LossTaken)
       return;
     cell.flags |= LossTaken;
     const Tensor &output = *cell.output;
+    auto loss = [&](int microbatch, auto... slice) {
+      return model.loss(*minibatch, microbatch, slice..., output,
+                        cell.outputGradient);
+    };
     if constexpr (hasLoss<M>)
-      lossOf[std::size_t(microbatch)] =
-          model.loss(*minibatch, microbatch, output, cell.outputGradient);
+      lossOf[std::size_t(unit)] = withSlice(unit, loss);
     else
-      model.loss(*minibatch, microbatch, output, cell.outputGradient);
+      withSlice(unit, loss);
     if constexpr (ModelOutputs<M>)
       if (outputs)
-        model.merge(*outputs, microbatch, output);
+        withSlice(unit, [&](int microbatch, auto... slice) {
+          model.merge(*outputs, microbatch, slice..., output);
+        });
   }
 }
 
 template <class M, class T>
 void Executor<M, T>::proceedCompute(void *executor, Context &step) {
-  Work work{step, step.kind, step.stage, step.microbatch, nullptr, nullptr};
+  Work work{step, step.kind, step.stage, step.unit, nullptr, nullptr};
   Executor &self = *static_cast<Executor *>(executor);
   // Among the members of an overlap, an exception comes from this one.
-  self.publish(RankState::Running, work.kind, work.stage, work.microbatch);
+  self.publish(RankState::Running, work.kind, work.stage, work.unit);
   withComputeKind(step.kind,
                   [&](auto kind) { self.template callModel<kind>(work); });
 }
@@ -424,7 +496,7 @@ template <class M, class T>
 void Executor<M, T>::computeObserved(const Work &work) {
   std::size_t index = 0;
   if (options.trace)
-    index = record(RankState::Running, work.kind, work.stage, work.microbatch);
+    index = record(RankState::Running, work.kind, work.stage, work.unit);
   Context step = contextOf(work);
   if (handled[int(work.kind)])
     handlers[int(work.kind)](step);

@@ -30,28 +30,28 @@ void Executor<M, T>::steps(std::span<const Step> table) {
     }
     switch (step.kind) {
     case StepKind::Forward:
-      forward(step.stage, step.microbatch);
+      forward(step.stage, step.unit);
       break;
     case StepKind::Backward:
-      backward(step.stage, step.microbatch);
+      backward(step.stage, step.unit);
       break;
     case StepKind::BackwardInput:
-      backwardInput(step.stage, step.microbatch);
+      backwardInput(step.stage, step.unit);
       break;
     case StepKind::BackwardWeight:
-      backwardWeight(step.stage, step.microbatch);
+      backwardWeight(step.stage, step.unit);
       break;
     case StepKind::SendForward:
-      sendForward(step.stage, step.microbatch, step.other);
+      sendForward(step.stage, step.unit, step.other);
       break;
     case StepKind::RecvForward:
-      recvForward(step.stage, step.microbatch, step.other);
+      recvForward(step.stage, step.unit, step.other);
       break;
     case StepKind::SendBackward:
-      sendBackward(step.stage, step.microbatch, step.other);
+      sendBackward(step.stage, step.unit, step.other);
       break;
     case StepKind::RecvBackward:
-      recvBackward(step.stage, step.microbatch, step.other);
+      recvBackward(step.stage, step.unit, step.other);
       break;
     case StepKind::Unshard:
       unshard(step.stage);
@@ -63,10 +63,10 @@ void Executor<M, T>::steps(std::span<const Step> table) {
       reduceGrad(step.stage);
       break;
     case StepKind::WaitSendForward:
-      waitSendForward(step.stage, step.microbatch, step.other);
+      waitSendForward(step.stage, step.unit, step.other);
       break;
     case StepKind::WaitSendBackward:
-      waitSendBackward(step.stage, step.microbatch, step.other);
+      waitSendBackward(step.stage, step.unit, step.other);
       break;
     case StepKind::WaitReduceGrad:
       waitReduceGrad(step.stage);

@@ -19,7 +19,7 @@ template <class M, class T> int Executor<M, T>::peerOf(const Step &step) const {
   int other = otherOf(step);
   if (other < 0 || other >= schedule->stages)
     return -1;
-  return schedule->rankOf(other, step.microbatch);
+  return schedule->rankOf(other, step.unit);
 }
 
 /// The port of a transfer in a graph, -1 when there is no such edge.
@@ -44,7 +44,7 @@ Header Executor<M, T>::expectedHeader(const Step &step,
   Header header;
   header.kind = step.kind;
   header.stage = step.stage;
-  header.microbatch = step.microbatch;
+  header.unit = step.unit;
   header.run = runNumber;
   header.bytes = bytes;
   bool isReceive = isTransfer(step.kind) && !isSend(step.kind);
@@ -64,7 +64,7 @@ Header Executor<M, T>::expectedHeader(const Step &step,
 
 template <class M, class T>
 auto Executor<M, T>::send(const Step &step) -> Posted {
-  enter(step.kind, step.stage, step.microbatch);
+  enter(step.kind, step.stage, step.unit);
   int peer = peerOf(step);
   if (peer < 0 || peer == rank || (isGraph() && portOf(step) < 0)) [[unlikely]]
     failStep(step, "has no other rank to go to");
@@ -80,7 +80,7 @@ auto Executor<M, T>::sendNow(const Step &step, int peer) -> Posted {
   unsigned sent = isForward ? OutputSent : InputGradientSent;
   if (cell.flags & sent) [[unlikely]]
     failStep(step, "comes twice");
-  if (!(find(step.stage, step.microbatch)->flags &
+  if (!(find(step.stage, step.unit)->flags &
         (isForward ? ForwardDone : GradientDone))) [[unlikely]]
     failStep(step, "comes before what it sends is made");
   cell.flags |= sent;
@@ -108,7 +108,7 @@ auto Executor<M, T>::sendNow(const Step &step, int peer) -> Posted {
 
 template <class M, class T>
 auto Executor<M, T>::recv(const Step &step) -> Posted {
-  enter(step.kind, step.stage, step.microbatch);
+  enter(step.kind, step.stage, step.unit);
   int peer = peerOf(step);
   if (peer < 0 || peer == rank || (isGraph() && portOf(step) < 0)) [[unlikely]]
     failStep(step, "has no other rank to come from");
@@ -116,7 +116,7 @@ auto Executor<M, T>::recv(const Step &step) -> Posted {
   bool isForward = step.kind == StepKind::RecvForward;
   if (cell.flags & (isForward ? InputPosted : GradientPosted)) [[unlikely]]
     failStep(step, "comes twice");
-  if (find(step.stage, step.microbatch)->flags &
+  if (find(step.stage, step.unit)->flags &
       (isForward ? ForwardBegun : GradientBegun)) [[unlikely]]
     failStep(step, "comes after the step that needs it");
   cell.flags |= isForward ? InputPosted : GradientPosted;
@@ -140,16 +140,22 @@ void Executor<M, T>::prepare(const Step &step, Tensor &tensor) {
     if (step.kind == StepKind::RecvForward) {
       if constexpr (ModelGraphInputs<M>)
         if (givesLists())
-          return model.prepareInput(step.stage, step.microbatch, otherOf(step),
-                                    tensor);
-      if constexpr (requires { model.prepareInput(0, 0, tensor); })
-        return model.prepareInput(step.stage, step.microbatch, tensor);
+          return withSlice(step.unit, [&](int microbatch, auto... slice) {
+            model.prepareInput(step.stage, microbatch, slice..., otherOf(step),
+                               tensor);
+          });
+      if constexpr (ModelInputs<M>)
+        return withSlice(step.unit, [&](int microbatch, auto... slice) {
+          model.prepareInput(step.stage, microbatch, slice..., tensor);
+        });
     } else if constexpr (ModelGradientTransfers<M>) {
-      return model.prepareGradient(step.stage, step.microbatch, tensor);
+      return withSlice(step.unit, [&](int microbatch, auto... slice) {
+        model.prepareGradient(step.stage, microbatch, slice..., tensor);
+      });
     } else {
       fail<RefusedError>("the schedule has RECV_B steps, and the model has no "
-                         "prepareGradient(int stage, int microbatch, Tensor "
-                         "&)");
+                         "prepareGradient(" +
+                         placeText() + "Tensor &)");
     }
   }
 }
@@ -170,8 +176,9 @@ template <class M, class T>
 void Executor<M, T>::postTransfer(Posted &posted, int peer) {
   if constexpr (!ModelTransfers<M>) {
     fail<RefusedError>("the schedule has transfers, and the model has no "
-                       "prepareInput(int stage, int microbatch, Tensor &) and "
-                       "std::span<std::byte> bytes(Tensor &)");
+                       "prepareInput(" +
+                       placeText() +
+                       "Tensor &) and std::span<std::byte> bytes(Tensor &)");
   } else {
     std::span<std::byte> bytes = model.bytes(*posted.tensor);
     posted.transfer = transfers.acquire();
@@ -252,7 +259,7 @@ auto Executor<M, T>::post(const Step &step) -> Posted {
   case StepKind::RecvBackward:
     return recv(step);
   default:
-    failStep(step.kind, step.stage, step.microbatch,
+    failStep(step.kind, step.stage, step.unit,
              "is in a batch and not a transfer");
   }
 }

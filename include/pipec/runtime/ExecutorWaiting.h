@@ -59,7 +59,7 @@ template <class M, class T> void Executor<M, T>::reclaimSends() {
 
 /// WAIT_SEND_F and WAIT_SEND_B: the tensor is free again after this.
 template <class M, class T> void Executor<M, T>::waitSend(const Step &of) {
-  enter(of.kind, of.stage, of.microbatch);
+  enter(of.kind, of.stage, of.unit);
   bool isForward = of.kind == StepKind::WaitSendForward;
   if (!schedule->waitsForSends) [[unlikely]]
     failStep(of, "runs in a schedule whose waitsForSends is false");
@@ -111,8 +111,7 @@ void Executor<M, T>::proceedSendWait(void *executor, Context &step) {
   // Null when a handler has moved the tensor.
   if (auto *transfer = static_cast<Transfer *>(step.state))
     static_cast<Executor *>(executor)->awaitSend(
-        *transfer,
-        {step.kind, step.stage, step.microbatch, 0, false, step.other});
+        *transfer, {step.kind, step.stage, step.unit, 0, false, step.other});
 }
 
 template <class M, class T>
@@ -151,14 +150,14 @@ void Executor<M, T>::arrive(Transfer &transfer, Tensor &into,
 template <class M, class T>
 void Executor<M, T>::failMessage(const Step &step, const Header &wanted,
                                  const Header &got) {
-  auto show = [](const Header &header) {
+  auto show = [this](const Header &header) {
     return "`" +
-           stepText(header.kind, header.stage, header.microbatch,
-                    header.other) +
+           stepText(header.kind, header.stage, header.unit, header.other,
+                    schedule->slices) +
            "` of run " + std::to_string(header.run) + " with " +
            std::to_string(header.bytes) + " bytes";
   };
-  fail<MessageError>("`" + stepText(step) + "` expects " + show(wanted) +
+  fail<MessageError>("`" + textOf(step) + "` expects " + show(wanted) +
                      " from rank " + std::to_string(peerOf(step)) + ", and " +
                      show(got) + " came");
 }
@@ -174,7 +173,7 @@ void Executor<M, T>::awaitSlowly(Request &request, const Step &step) {
   using Clock = std::chrono::steady_clock;
   std::uint64_t before = status->state.load(std::memory_order_relaxed);
   status->waited.store(0, std::memory_order_relaxed);
-  publish(RankState::Waiting, step.kind, step.stage, step.microbatch);
+  publish(RankState::Waiting, step.kind, step.stage, step.unit);
   std::chrono::nanoseconds slice = std::min<std::chrono::nanoseconds>(
       options.patience, std::chrono::milliseconds(20));
   // Most waits are short: the clock is read when one was not.

@@ -74,8 +74,31 @@
 //     void exportTied(int group, Tensor &gradient);
 //     void sumTied(int group, std::span<const Tensor *const> parts);
 //
+// Slices. In a schedule with slices, a micro-batch passes the pipeline in parts
+// of its sequence, and the later ones depend on the earlier ones. A model says
+// how many it has, and what a stage keeps of a micro-batch from one slice to
+// the next: keys and values, and the gradients that later slices leave for
+// them. Each function that takes a micro-batch takes the slice after it, and
+// those that compute take the context as their last argument:
+//
+//     using Context = ...;
+//     int slices() const;
+//     void forward(int stage, int microbatch, int slice, Tensor *input,
+//                  Tensor *output, Activation &kept, Context &context);
+//     // `backwardInput` likewise; `backwardWeight` without `inputGradient`.
+//     void backward(int stage, int microbatch, int slice,
+//                   const Tensor *outputGradient, Tensor *inputGradient,
+//                   Activation &kept, Context &context);
+//     void prepareInput(int stage, int microbatch, int slice, Tensor &input);
+//
+// The forwards of a stage come in the order of the slices, its backwards in the
+// opposite order. A context comes from a pool before the forward of slice 0,
+// and goes back after the last B or W of the micro-batch, which is that of
+// slice 0 where these come in order. Such a model runs schedules with as many
+// slices and no others.
+//
 // Losses. If `forward` returns a value, that of the last stage is the loss of
-// the micro-batch, and `run` returns the losses.
+// the micro-batch, or of the slice, and `run` returns the losses.
 //
 // Mini-batches. A model with a type `Minibatch`, the data of one training step,
 // is given one by each run, and its stages are all alike: the first has an
@@ -120,69 +143,154 @@ concept ModelSizes = requires(const M &model) {
   { model.microbatches() } -> std::convertible_to<int>;
 };
 
+/// A model whose micro-batches are cut into slices.
 template <class M>
-concept ModelForward = requires(
-    M &model, typename M::Tensor *input, typename M::Tensor *output,
-    typename M::Activation &kept) { model.forward(0, 0, input, output, kept); };
+concept ModelSlices = requires(const M &model) {
+  { model.slices() } -> std::convertible_to<int>;
+  requires std::default_initializable<typename M::Context>;
+};
+
+/// The context of a model without slices, the loss of one that returns none,
+/// the mini-batch of one that takes none, the outputs of one that merges none.
+struct Nothing {};
+
+namespace detail {
+template <class M> struct SliceContextType {
+  using type = Nothing;
+};
+template <ModelSlices M> struct SliceContextType<M> {
+  using type = typename M::Context;
+};
+/// The context that a function with a slice takes too.
+template <class M, class Slice> struct ContextWith : SliceContextType<M> {};
+
+// The functions of a model. `Slice` is one `int` for a model with slices, and
+// nothing for others.
+template <class M, class... Slice>
+concept ForwardForm =
+    requires(M &model, Slice... slice, typename M::Tensor *input,
+             typename M::Tensor *output, typename M::Activation &kept,
+             typename ContextWith<M, Slice>::type &...context) {
+      model.forward(0, 0, slice..., input, output, kept, context...);
+    };
+template <class M, class... Slice>
+concept GraphForwardForm =
+    requires(M &model, Slice... slice,
+             std::span<const typename M::Tensor *const> inputs,
+             typename M::Tensor *output, typename M::Activation &kept,
+             typename ContextWith<M, Slice>::type &...context) {
+      model.forward(0, 0, slice..., inputs, output, kept, context...);
+    };
+/// With tensors, or with lists of them.
+template <class M, class Output, class Input, class... Slice>
+concept BackwardForm =
+    requires(M &model, Slice... slice, Output outputGradient,
+             Input inputGradient, typename M::Activation &kept,
+             typename ContextWith<M, Slice>::type &...context) {
+      model.backward(0, 0, slice..., outputGradient, inputGradient, kept,
+                     context...);
+    };
+template <class M, class Output, class Input, class... Slice>
+concept SplitBackwardForm =
+    requires(M &model, Slice... slice, Output outputGradient,
+             Input inputGradient, typename M::Activation &kept,
+             typename ContextWith<M, Slice>::type &...context) {
+      model.backwardInput(0, 0, slice..., outputGradient, inputGradient, kept,
+                          context...);
+      model.backwardWeight(0, 0, slice..., outputGradient, kept, context...);
+    };
+template <class M, class... Slice>
+concept InputForm =
+    requires(M &model, Slice... slice, typename M::Tensor &tensor) {
+      model.prepareInput(0, 0, slice..., tensor);
+    };
+template <class M, class... Slice>
+concept GraphInputForm =
+    requires(M &model, Slice... slice, typename M::Tensor &tensor) {
+      model.prepareInput(0, 0, slice..., /*source=*/0, tensor);
+    };
+template <class M, class... Slice>
+concept GradientForm =
+    requires(M &model, Slice... slice, typename M::Tensor &tensor) {
+      model.prepareGradient(0, 0, slice..., tensor);
+    };
+template <class M, class... Slice>
+concept MinibatchForm =
+    requires(M &model, Slice... slice, const typename M::Minibatch &all,
+             typename M::Tensor &tensor, const typename M::Tensor &output) {
+      model.split(all, 0, 0, slice..., tensor);
+      model.loss(all, 0, slice..., output, &tensor);
+    };
+template <class M, class... Slice>
+concept OutputForm =
+    requires(M &model, Slice... slice, typename M::Outputs &all,
+             const typename M::Tensor &output) {
+      model.merge(all, 0, slice..., output);
+    };
+
+template <class M> using GradientOf = const typename M::Tensor *;
+template <class M>
+using GradientsOf = std::span<const typename M::Tensor *const>;
+template <class M> using InputOf = typename M::Tensor *;
+template <class M> using InputsOf = std::span<typename M::Tensor *const>;
+} // namespace detail
+
+template <class M>
+concept ModelForward =
+    (ModelSlices<M> ? detail::ForwardForm<M, int> : detail::ForwardForm<M>);
 
 /// The functions with lists, for graphs of stages.
 template <class M>
-concept ModelGraphForward =
-    requires(M &model, std::span<const typename M::Tensor *const> inputs,
-             typename M::Tensor *output, typename M::Activation &kept) {
-      model.forward(0, 0, inputs, output, kept);
-    };
+concept ModelGraphForward = (ModelSlices<M> ? detail::GraphForwardForm<M, int>
+                                            : detail::GraphForwardForm<M>);
 template <class M>
 concept ModelGraphBackward =
-    requires(M &model,
-             std::span<const typename M::Tensor *const> outputGradients,
-             std::span<typename M::Tensor *const> inputGradients,
-             typename M::Activation &kept) {
-      model.backward(0, 0, outputGradients, inputGradients, kept);
-    };
+    (ModelSlices<M> ? detail::BackwardForm<M, detail::GradientsOf<M>,
+                                           detail::InputsOf<M>, int>
+                    : detail::BackwardForm<M, detail::GradientsOf<M>,
+                                           detail::InputsOf<M>>);
 template <class M>
 concept ModelGraphSplitBackward =
-    requires(M &model,
-             std::span<const typename M::Tensor *const> outputGradients,
-             std::span<typename M::Tensor *const> inputGradients,
-             typename M::Activation &kept) {
-      model.backwardInput(0, 0, outputGradients, inputGradients, kept);
-      model.backwardWeight(0, 0, outputGradients, kept);
-    };
+    (ModelSlices<M> ? detail::SplitBackwardForm<M, detail::GradientsOf<M>,
+                                                detail::InputsOf<M>, int>
+                    : detail::SplitBackwardForm<M, detail::GradientsOf<M>,
+                                                detail::InputsOf<M>>);
 template <class M>
-concept ModelGraphInputs = requires(M &model, typename M::Tensor &tensor) {
-  model.prepareInput(0, 0, /*source=*/0, tensor);
-};
+concept ModelGraphInputs = (ModelSlices<M> ? detail::GraphInputForm<M, int>
+                                           : detail::GraphInputForm<M>);
 
 template <class M>
 concept ModelBackward =
-    requires(M &model, const typename M::Tensor *outputGradient,
-             typename M::Tensor *inputGradient, typename M::Activation &kept) {
-      model.backward(0, 0, outputGradient, inputGradient, kept);
-    };
+    (ModelSlices<M>
+         ? detail::BackwardForm<M, detail::GradientOf<M>, detail::InputOf<M>,
+                                int>
+         : detail::BackwardForm<M, detail::GradientOf<M>, detail::InputOf<M>>);
 
 template <class M>
 concept ModelSplitBackward =
-    requires(M &model, const typename M::Tensor *outputGradient,
-             typename M::Tensor *inputGradient, typename M::Activation &kept) {
-      model.backwardInput(0, 0, outputGradient, inputGradient, kept);
-      model.backwardWeight(0, 0, outputGradient, kept);
-    };
+    (ModelSlices<M> ? detail::SplitBackwardForm<M, detail::GradientOf<M>,
+                                                detail::InputOf<M>, int>
+                    : detail::SplitBackwardForm<M, detail::GradientOf<M>,
+                                                detail::InputOf<M>>);
+
+template <class M>
+concept ModelInputs =
+    (ModelSlices<M> ? detail::InputForm<M, int> : detail::InputForm<M>);
 
 /// Needed as soon as a tensor crosses ranks.
 template <class M>
-concept ModelTransfers = requires(M &model, typename M::Tensor &tensor) {
-  requires ModelGraphInputs<M> ||
-               requires { model.prepareInput(0, 0, tensor); };
-  { model.bytes(tensor) } -> std::convertible_to<std::span<std::byte>>;
-};
+concept ModelTransfers = (ModelGraphInputs<M> || ModelInputs<M>) &&
+                         requires(M &model, typename M::Tensor &tensor) {
+                           {
+                             model.bytes(tensor)
+                           } -> std::convertible_to<std::span<std::byte>>;
+                         };
 
 /// Needed as soon as a gradient crosses ranks.
 template <class M>
 concept ModelGradientTransfers =
-    ModelTransfers<M> && requires(M &model, typename M::Tensor &tensor) {
-      model.prepareGradient(0, 0, tensor);
-    };
+    ModelTransfers<M> &&
+    (ModelSlices<M> ? detail::GradientForm<M, int> : detail::GradientForm<M>);
 
 /// Needed by schedules in which two ranks hold a stage.
 template <class M>
@@ -214,37 +322,50 @@ concept ModelReductions = requires(M &model) {
 /// A model that is given a mini-batch by each run.
 template <class M>
 concept ModelMinibatches =
-    requires(M &model, const typename M::Minibatch &all,
-             typename M::Tensor &tensor, const typename M::Tensor &output) {
-      model.split(all, 0, 0, tensor);
-      model.loss(all, 0, output, &tensor);
-    };
+    (ModelSlices<M> ? detail::MinibatchForm<M, int> : detail::MinibatchForm<M>);
 
 /// A model that puts the outputs of its last stage together.
 template <class M>
 concept ModelOutputs =
     ModelMinibatches<M> &&
-    requires(M &model, typename M::Outputs &all,
-             const typename M::Tensor &output) { model.merge(all, 0, output); };
+    (ModelSlices<M> ? detail::OutputForm<M, int> : detail::OutputForm<M>);
 
 namespace detail {
-/// What the model's `forward` returns.
+/// What the model's `forward` returns, as a std::type_identity.
+template <class M, class... Slice> auto forwardResult() {
+  auto with = [](auto input) {
+    return std::type_identity<decltype(std::declval<M &>().forward(
+        0, 0, std::declval<Slice>()..., input,
+        std::declval<typename M::Tensor *>(),
+        std::declval<typename M::Activation &>(),
+        std::declval<typename ContextWith<M, Slice>::type &>()...))>();
+  };
+  if constexpr (ForwardForm<M, Slice...>)
+    return with(static_cast<typename M::Tensor *>(nullptr));
+  else if constexpr (GraphForwardForm<M, Slice...>)
+    return with(GradientsOf<M>());
+  else
+    return std::type_identity<void>();
+}
+/// What the model's `loss` returns, as well.
+template <class M, class... Slice> auto lossResult() {
+  return std::type_identity<decltype(std::declval<M &>().loss(
+      std::declval<const typename M::Minibatch &>(), 0,
+      std::declval<Slice>()..., std::declval<const typename M::Tensor &>(),
+      std::declval<typename M::Tensor *>()))>();
+}
+
 template <class M> struct ForwardResult {
-  using type = void;
+  using type = typename decltype(forwardResult<M>())::type;
 };
-template <ModelForward M> struct ForwardResult<M> {
-  using type = decltype(std::declval<M &>().forward(
-      0, 0, std::declval<typename M::Tensor *>(),
-      std::declval<typename M::Tensor *>(),
-      std::declval<typename M::Activation &>()));
+template <ModelSlices M> struct ForwardResult<M> {
+  using type = typename decltype(forwardResult<M, int>())::type;
 };
-template <ModelGraphForward M>
-  requires(!ModelForward<M>)
-struct ForwardResult<M> {
-  using type = decltype(std::declval<M &>().forward(
-      0, 0, std::declval<std::span<const typename M::Tensor *const>>(),
-      std::declval<typename M::Tensor *>(),
-      std::declval<typename M::Activation &>()));
+template <class M> struct LossResult {
+  using type = typename decltype(lossResult<M>())::type;
+};
+template <ModelSlices M> struct LossResult<M> {
+  using type = typename decltype(lossResult<M, int>())::type;
 };
 } // namespace detail
 
@@ -271,10 +392,6 @@ constexpr Rows rowsOf(std::size_t rows, int microbatch, int microbatches) {
   return {begin(index), begin(index + 1)};
 }
 
-/// The loss of a model that returns none, the mini-batch of one that takes
-/// none, the outputs of one that merges none.
-struct Nothing {};
-
 namespace detail {
 template <class M> struct LossType {
   using type = Nothing;
@@ -285,10 +402,7 @@ struct LossType<M> {
   using type = std::remove_cvref_t<typename ForwardResult<M>::type>;
 };
 template <ModelMinibatches M> struct LossType<M> {
-  using returned = decltype(std::declval<M &>().loss(
-      std::declval<const typename M::Minibatch &>(), 0,
-      std::declval<const typename M::Tensor &>(),
-      std::declval<typename M::Tensor *>()));
+  using returned = typename LossResult<M>::type;
   using type = std::conditional_t<std::is_void_v<returned>, Nothing,
                                   std::remove_cvref_t<returned>>;
 };
@@ -314,12 +428,16 @@ template <ModelReductions M> struct ReductionType<M> {
 };
 } // namespace detail
 
-/// The loss of a micro-batch, or `Nothing`.
+/// The loss of a unit, or `Nothing`.
 template <class M> using LossOf = typename detail::LossType<M>::type;
 template <class M> using MinibatchOf = typename detail::MinibatchType<M>::type;
 template <class M> using OutputsOf = typename detail::OutputsType<M>::type;
 template <class M>
 inline constexpr bool hasLoss = !std::is_same_v<LossOf<M>, Nothing>;
+
+/// What a model with slices keeps from one slice to the next, or `Nothing`.
+template <class M>
+using SliceContextOf = typename detail::SliceContextType<M>::type;
 
 /// What the model's `reduceGrad` returns, or an empty type.
 template <class M> using ReductionOf = typename detail::ReductionType<M>::type;

@@ -24,6 +24,9 @@ struct StageEdge {
 
 /// The header of a compiled schedule. Generated code holds one as a constant;
 /// what it points to lives as long as the program.
+///
+/// Steps are numbered by unit: a micro-batch, or a slice of one along its
+/// sequence. Unit u is slice u % slices of micro-batch u / slices.
 struct Schedule {
   const char *name;
   /// The file that it was compiled from, "" when unknown.
@@ -55,12 +58,15 @@ struct Schedule {
   const bool *reduced = nullptr;
   /// The groups of tied stages: the stages of each.
   std::span<const std::span<const int>> ties = {};
+  /// The slices of a micro-batch; 1 if it is not sliced.
+  int slices = 1;
 
-  constexpr int directionOf(int microbatch) const {
-    return directions == 2 && microbatch >= microbatches / 2;
+  constexpr int units() const { return microbatches * slices; }
+  constexpr int directionOf(int unit) const {
+    return directions == 2 && unit >= microbatches / 2 * slices;
   }
-  constexpr int rankOf(int stage, int microbatch) const {
-    return rankOfStage[directionOf(microbatch) * stages + stage];
+  constexpr int rankOf(int stage, int unit) const {
+    return rankOfStage[directionOf(unit) * stages + stage];
   }
   /// The micro-batches that `stage` sees on `rank`.
   constexpr int microbatchesOf(int stage, int rank) const {

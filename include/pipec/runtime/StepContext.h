@@ -46,6 +46,8 @@ template <class Model> struct StepData {
   const typename Model::Tensor *outputGradient = nullptr;
   typename Model::Tensor *inputGradient = nullptr;
   typename Model::Activation *kept = nullptr;
+  /// That of the micro-batch on the stage, if the model has slices.
+  SliceContextOf<Model> *context = nullptr;
   /// In a graph of stages, in place of the pointers above: the inputs, the
   /// gradients of the output, and the gradients of the inputs (Model.h).
   std::span<const typename Model::Tensor *const> inputs;
@@ -60,6 +62,10 @@ template <class Model> struct StepContext : StepData<Model> {
   int rank;
   int stage;
   int microbatch;
+  /// 0 without slices.
+  int slice = 0;
+  /// The micro-batch and the slice in one number (Schedule.h).
+  int unit = 0;
   /// The rank at the other end of a transfer, else -1.
   int peer = -1;
   /// The stage there, else -1.
@@ -76,12 +82,11 @@ template <class Model> struct StepContext : StepData<Model> {
   /// What a transfer sends or receives into.
   typename Model::Tensor *tensor = nullptr;
 
-  /// Where the loss of the micro-batch goes: of an F of the last stage, if the
+  /// Where the loss of the unit goes: of an F of the last stage, if the
   /// model has losses. `proceed` sets it; a handler that does the work itself
   /// does so, unless the model's `loss` does.
   std::optional<LossOf<Model>> *loss = nullptr;
-  /// The losses of this rank so far, by micro-batch; empty if the model has
-  /// none.
+  /// The losses of this rank so far, by unit; empty if the model has none.
   std::span<const std::optional<LossOf<Model>>> losses;
 
   /// Does what the executor would have done without the handler. A handler of

@@ -70,8 +70,9 @@ struct Step {
   StepKind kind;
   /// Of a REDUCE_TIED, the number of its group.
   int stage;
-  /// 0 for the steps that carry none.
-  int microbatch;
+  /// Its unit, a micro-batch or a slice of one (Schedule.h); 0 for the steps
+  /// that carry none.
+  int unit;
   /// The line of the schedule's source, 0 when unknown.
   int line = 0;
   /// Runs together with the next row: computes as one overlap, transfers as
@@ -87,11 +88,9 @@ struct Step {
 /// batch in generated code.
 template <StepKind K> struct Member {
   int stage;
-  int microbatch;
+  int unit;
   int other = -1;
-  constexpr operator Step() const {
-    return {K, stage, microbatch, 0, false, other};
-  }
+  constexpr operator Step() const { return {K, stage, unit, 0, false, other}; }
 };
 
 using Forward = Member<StepKind::Forward>;
@@ -111,20 +110,23 @@ constexpr int neighbourOf(StepKind kind, int stage) {
 }
 
 /// `F s0 m3`, `UNSHARD s2`, `REDUCE_TIED t0`, `SEND_F s0 m3`; `SEND_F s0 m3 ->
-/// s2` where the stage at the other end is not the neighbour.
-inline std::string stepText(StepKind kind, int stage, int microbatch,
-                            int other = -1) {
+/// s2` where the stage at the other end is not the neighbour. With slices, `F
+/// s0 m3.1`.
+inline std::string stepText(StepKind kind, int stage, int unit, int other = -1,
+                            int slices = 1) {
   std::string text = stepName(kind);
   text += (kind == StepKind::ReduceTied ? " t" : " s") + std::to_string(stage);
   if (hasMicrobatch(kind))
-    text += " m" + std::to_string(microbatch);
+    text += " m" + std::to_string(unit / slices);
+  if (hasMicrobatch(kind) && slices > 1)
+    text += "." + std::to_string(unit % slices);
   if (other >= 0 && other != neighbourOf(kind, stage))
     text += (isTransfer(kind) && !isSend(kind) ? " <- s" : " -> s") +
             std::to_string(other);
   return text;
 }
-inline std::string stepText(const Step &step) {
-  return stepText(step.kind, step.stage, step.microbatch, step.other);
+inline std::string stepText(const Step &step, int slices = 1) {
+  return stepText(step.kind, step.stage, step.unit, step.other, slices);
 }
 
 } // namespace pipec::runtime

@@ -156,13 +156,14 @@ inline void writeChromeTrace(std::ostream &os, const Schedule &schedule,
       timed("X", rank, record.start) << ",\"dur\":";
       detail::writeMicroseconds(os, end - record.start);
       os << ",\"name\":\""
-         << stepText(step.kind, step.stage, step.microbatch, record.other)
+         << stepText(step.kind, step.stage, step.unit, record.other,
+                     schedule.slices)
          << "\",\"cat\":\"" << detail::categoryOf(step.kind)
          << "\",\"args\":{\"kind\":\"" << stepName(step.kind)
          << "\",\"stage\":" << step.stage;
       if (hasMicrobatch(step.kind)) {
-        int direction = schedule.directionOf(step.microbatch);
-        os << ",\"microbatch\":" << step.microbatch << ",\"chunk\":"
+        int direction = schedule.directionOf(step.unit);
+        os << ",\"microbatch\":" << step.unit << ",\"chunk\":"
            << chunks[std::size_t(direction * schedule.stages + step.stage)];
       }
       os << ",\"run\":" << record.run;
@@ -187,8 +188,8 @@ inline void writeChromeTrace(std::ostream &os, const Schedule &schedule,
       // In a graph, a stage sends to several others.
       if (!schedule.edges.empty())
         number = number * stages + std::uint64_t(send ? other : step.stage);
-      number = number * std::uint64_t(schedule.microbatches) +
-               std::uint64_t(step.microbatch);
+      number =
+          number * std::uint64_t(schedule.units()) + std::uint64_t(step.unit);
       timed(send ? "s" : "f", rank, send ? record.start : end - 1)
           << (send ? "" : ",\"bp\":\"e\"") << ",\"name\":\""
           << (forward ? "output" : "gradient")

@@ -33,7 +33,7 @@ namespace pipec::runtime {
 struct Header {
   StepKind kind = StepKind::SendForward;
   std::int32_t stage = 0;
-  std::int32_t microbatch = 0;
+  std::int32_t unit = 0;
   std::uint32_t run = 0;
   std::uint64_t bytes = 0;
   /// In a graph of stages, the stage that it is for; otherwise -1.
@@ -49,7 +49,7 @@ struct RankState {
   Activity activity = Idle;
   StepKind kind = StepKind::Forward;
   int stage = 0;
-  int microbatch = 0;
+  int unit = 0;
   int line = 0;
 
   static_assert(numStepKinds <= 16, "a kind has four bits");
@@ -60,8 +60,7 @@ struct RankState {
   constexpr std::uint64_t pack() const {
     return std::uint64_t(activity) | std::uint64_t(kind) << 2 |
            std::uint64_t(stage & 0xffff) << 6 |
-           std::uint64_t(microbatch & 0xffffff) << 22 |
-           std::uint64_t(line) << 46;
+           std::uint64_t(unit & 0xffffff) << 22 | std::uint64_t(line) << 46;
   }
   static constexpr RankState unpack(std::uint64_t bits) {
     return {Activity(bits & 3), StepKind(bits >> 2 & 15),
