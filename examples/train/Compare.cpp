@@ -21,6 +21,11 @@ std::vector<int> allStages(const Config &config) {
   return stages;
 }
 
+Config withoutSlices(Config config) {
+  config.slices = 1;
+  return config;
+}
+
 /// The larger of the two; a NaN counts as infinite.
 double worse(double a, double b) {
   return std::isnan(b) ? HUGE_VAL : std::max(a, b);
@@ -44,6 +49,11 @@ Config configOf(const pipec::runtime::Schedule &schedule) {
   Config config;
   config.stages = schedule.stages;
   config.microbatches = schedule.microbatches;
+  // Slices of different sizes.
+  config.slices = schedule.slices;
+  config.isSequence = config.slices > 1;
+  if (config.isSequence)
+    config.batch = 2 * config.slices + 1;
   for (pipec::runtime::StageEdge edge : schedule.edges)
     config.edges.push_back({edge.from, edge.to});
   if (config.edges.empty())
@@ -56,8 +66,8 @@ Config configOf(const pipec::runtime::Schedule &schedule) {
   return config;
 }
 
-Reference::Reference(const Config &config)
-    : config(config), model(config, allStages(config)),
+Reference::Reference(const Config &given)
+    : config(withoutSlices(given)), model(config, allStages(config)),
       kept(std::size_t(config.stages)), outputs(std::size_t(config.stages)),
       gradients(std::size_t(config.stages)) {
   for (int stage = 0; stage != config.stages; ++stage) {
@@ -77,8 +87,8 @@ void Reference::run(int step, bool forwardOnly) {
       in.clear();
       for (int source : sources[s])
         in.push_back(&outputs[std::size_t(source)]);
-      model.forward(int(s), m, in, s + 1 == stages ? nullptr : &outputs[s],
-                    kept[s]);
+      model.forward(int(s), m, 0, in, s + 1 == stages ? nullptr : &outputs[s],
+                    kept[s], carry);
     }
     for (std::size_t s = stages; s-- != 0 && !forwardOnly;) {
       in.clear();
@@ -90,7 +100,7 @@ void Reference::run(int step, bool forwardOnly) {
       out.clear();
       for (Values &gradient : gradients[s])
         out.push_back(&gradient);
-      model.backward(int(s), m, in, out, kept[s]);
+      model.backward(int(s), m, 0, in, out, kept[s], carry);
     }
   }
   // All stages are here, so the gradients of a shared parameter are one sum.
@@ -105,13 +115,13 @@ void Reference::run(int step, bool forwardOnly) {
 Difference Reference::compare(Model &other, bool forwardOnly, bool exactSoFar) {
   Difference result;
   if (other.holds(config.stages - 1)) {
-    std::span<double> mine = model.microbatchLosses();
-    std::span<double> theirs = other.microbatchLosses();
-    mine = mine.subspan(std::size_t(other.firstMicrobatch()));
+    std::vector<double> mine = model.microbatchLosses();
+    std::vector<double> theirs = other.microbatchLosses();
+    std::size_t first = std::size_t(other.firstMicrobatch());
     for (std::size_t i = 0; i != theirs.size(); ++i)
       // In a bidirectional pipeline another rank has the other half.
       if (theirs[i] != 0)
-        result.loss = worse(result.loss, std::abs(mine[i] - theirs[i]));
+        result.loss = worse(result.loss, std::abs(mine[first + i] - theirs[i]));
   }
   if (forwardOnly)
     return result;
@@ -166,6 +176,16 @@ bool printVerdict(const Difference &difference, bool forwardOnly) {
                 "rounding of sums in another order (%g allowed)\n",
                 what, allowedRounding);
   return equal;
+}
+
+std::string sizesText(const Config &config) {
+  std::string text = std::to_string(config.stages) + " stages, " +
+                     std::to_string(config.microbatches) +
+                     " micro-batches of " + std::to_string(config.batch) +
+                     " points";
+  if (config.slices > 1)
+    text += " in " + std::to_string(config.slices) + " slices";
+  return text;
 }
 
 std::string copiesText(int copies) {

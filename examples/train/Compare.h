@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The reference is the same network on one thread without a pipeline: every
-// micro-batch goes through all stages and back, one after the other, and then
-// comes the update. A pipeline must give the same losses and gradients: to the
-// last bit where it adds up the micro-batches of a stage in the same order, and
-// else up to the rounding of sums in another order.
+// micro-batch goes through all stages and back, as a whole and one after the
+// other, and then comes the update. A pipeline must give the same losses and
+// gradients: to the last bit where it adds up the micro-batches of a stage in
+// the same order, and else up to the rounding of sums in another order.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,10 +40,10 @@ inline constexpr double allowedRounding = 1e-12;
 /// The network of a schedule.
 Config configOf(const pipec::runtime::Schedule &schedule);
 
-/// The unpipelined network.
+/// The unpipelined network, whose micro-batches are not cut into slices.
 class Reference {
 public:
-  explicit Reference(const Config &config);
+  explicit Reference(const Config &given);
 
   /// All micro-batches of one step forth and, unless `forwardOnly`, back.
   void run(int step, bool forwardOnly);
@@ -61,6 +61,7 @@ private:
   Config config;
   Model model;
   std::vector<Kept> kept;
+  Carry carry;
   std::vector<Values> outputs;
   Values sum;
   /// For each stage the gradients of its inputs.
@@ -75,6 +76,9 @@ void printPeaks(int rank, const pipec::runtime::Schedule &schedule,
 
 /// The closing lines; true when everything is equal.
 bool printVerdict(const Difference &difference, bool forwardOnly);
+
+/// The sizes for the first line: `4 stages, 8 micro-batches of 4 points`.
+std::string sizesText(const Config &config);
 
 /// `, 3 copies`, nothing for one.
 std::string copiesText(int copies);

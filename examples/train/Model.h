@@ -19,6 +19,7 @@ class Model {
 public:
   using Tensor = Values;
   using Activation = Kept;
+  using Context = Carry;
 
   /// `own` are the stages of this rank, in any order.
   Model(const Config &config, const std::vector<int> &own) : config(config) {
@@ -40,7 +41,7 @@ public:
                     at(stage).parameters().begin() + std::ptrdiff_t(begin));
       });
     }
-    losses.assign(std::size_t(config.microbatches), 0);
+    losses.assign(std::size_t(config.microbatches * config.slices), 0);
   }
 
   /// From now on the data of this training step.
@@ -92,8 +93,13 @@ public:
       sum += one;
     return sum;
   }
-  /// The loss of each micro-batch.
-  std::span<double> microbatchLosses() { return losses; }
+  /// The loss of each micro-batch, the sum over its slices.
+  std::vector<double> microbatchLosses() const {
+    std::vector<double> sums(std::size_t(config.microbatches), 0);
+    for (std::size_t unit = 0; unit != losses.size(); ++unit)
+      sums[unit / std::size_t(config.slices)] += losses[unit];
+    return sums;
+  }
 
   /// The first of this copy's micro-batches among those of all copies.
   int firstMicrobatch() const { return config.copy * config.microbatches; }
@@ -103,12 +109,12 @@ public:
     return held[std::size_t(indexOf[std::size_t(stage)])].gradients();
   }
   /// True when the micro-batches of a stage were added up in ascending order,
-  /// all of them here: then the sums are those of an unpipelined run to the
-  /// last bit.
+  /// all of them here and each as a whole: then the sums are those of an
+  /// unpipelined run to the last bit.
   bool addedInOrder(int stage) const {
     const std::vector<int> &seen =
         order[std::size_t(indexOf[std::size_t(stage)])];
-    if (config.copies > 1)
+    if (config.copies > 1 || config.slices > 1)
       return false;
     // Ranks of a group have sums of their own, which are then added.
     for (const std::vector<int> &group : config.ties)
@@ -126,62 +132,74 @@ public:
 
   int stages() const { return config.stages; }
   int microbatches() const { return config.microbatches; }
+  int slices() const { return config.slices; }
 
-  void forward(int stage, int microbatch, Tensor *input, Tensor *output,
-               Activation &kept) {
-    double loss = at(stage).forward(step, microbatch, input, output, kept);
+  void forward(int stage, int microbatch, int slice, Tensor *input,
+               Tensor *output, Activation &kept, Context &context) {
+    double loss = at(stage).forward(step, microbatch, slice, input, output,
+                                    kept, context);
     if (!output)
-      losses[std::size_t(microbatch)] = loss;
+      losses[std::size_t(microbatch * config.slices + slice)] = loss;
   }
-  void backward(int stage, int microbatch, const Tensor *outputGradient,
-                Tensor *inputGradient, Activation &kept) {
-    backwardInput(stage, microbatch, outputGradient, inputGradient, kept);
-    backwardWeight(stage, microbatch, outputGradient, kept);
+  void backward(int stage, int microbatch, int slice,
+                const Tensor *outputGradient, Tensor *inputGradient,
+                Activation &kept, Context &context) {
+    backwardInput(stage, microbatch, slice, outputGradient, inputGradient, kept,
+                  context);
+    backwardWeight(stage, microbatch, slice, outputGradient, kept, context);
   }
-  void backwardInput(int stage, int, const Tensor *outputGradient,
-                     Tensor *inputGradient, Activation &kept) {
-    at(stage).backwardInput(outputGradient, inputGradient, kept);
+  void backwardInput(int stage, int, int slice, const Tensor *outputGradient,
+                     Tensor *inputGradient, Activation &kept,
+                     Context &context) {
+    at(stage).backwardInput(slice, outputGradient, inputGradient, kept,
+                            context);
   }
-  void backwardWeight(int stage, int microbatch, const Tensor *,
-                      Activation &kept) {
+  void backwardWeight(int stage, int microbatch, int, const Tensor *,
+                      Activation &kept, Context &) {
     at(stage).backwardWeight(kept);
     order[std::size_t(indexOf[std::size_t(stage)])].push_back(microbatch);
   }
 
   // The same for stages that form a graph.
-  void forward(int stage, int microbatch, std::span<const Tensor *const> inputs,
-               Tensor *output, Activation &kept) {
-    double loss =
-        at(stage).forward(step, microbatch, sum(inputs), output, kept);
+  void forward(int stage, int microbatch, int slice,
+               std::span<const Tensor *const> inputs, Tensor *output,
+               Activation &kept, Context &context) {
+    double loss = at(stage).forward(step, microbatch, slice, sum(inputs),
+                                    output, kept, context);
     if (!output)
-      losses[std::size_t(microbatch)] = loss;
+      losses[std::size_t(microbatch * config.slices + slice)] = loss;
   }
-  void backward(int stage, int microbatch,
+  void backward(int stage, int microbatch, int slice,
                 std::span<const Tensor *const> outputGradients,
-                std::span<Tensor *const> inputGradients, Activation &kept) {
-    backwardInput(stage, microbatch, outputGradients, inputGradients, kept);
-    backwardWeight(stage, microbatch, outputGradients, kept);
+                std::span<Tensor *const> inputGradients, Activation &kept,
+                Context &context) {
+    backwardInput(stage, microbatch, slice, outputGradients, inputGradients,
+                  kept, context);
+    backwardWeight(stage, microbatch, slice, outputGradients, kept, context);
   }
-  void backwardInput(int stage, int,
+  void backwardInput(int stage, int, int slice,
                      std::span<const Tensor *const> outputGradients,
-                     std::span<Tensor *const> inputGradients,
-                     Activation &kept) {
+                     std::span<Tensor *const> inputGradients, Activation &kept,
+                     Context &context) {
     at(stage).backwardInput(
-        sum(outputGradients),
-        inputGradients.empty() ? nullptr : inputGradients[0], kept);
+        slice, sum(outputGradients),
+        inputGradients.empty() ? nullptr : inputGradients[0], kept, context);
     // Inputs are added up, so their gradients are equal.
     for (std::size_t i = 1; i < inputGradients.size(); ++i)
       *inputGradients[i] = *inputGradients[0];
   }
-  void backwardWeight(int stage, int microbatch, std::span<const Tensor *const>,
-                      Activation &kept) {
-    backwardWeight(stage, microbatch, static_cast<const Tensor *>(nullptr),
-                   kept);
+  void backwardWeight(int stage, int microbatch, int slice,
+                      std::span<const Tensor *const>, Activation &kept,
+                      Context &context) {
+    backwardWeight(stage, microbatch, slice,
+                   static_cast<const Tensor *>(nullptr), kept, context);
   }
 
-  void prepareInput(int, int, Tensor &input) { input.resize(tensorSize()); }
-  void prepareGradient(int, int, Tensor &gradient) {
-    gradient.resize(tensorSize());
+  void prepareInput(int, int, int slice, Tensor &input) {
+    input.resize(tensorSize(slice));
+  }
+  void prepareGradient(int, int, int slice, Tensor &gradient) {
+    gradient.resize(tensorSize(slice));
   }
   std::span<std::byte> bytes(Tensor &tensor) {
     return std::as_writable_bytes(std::span<double>(tensor));
@@ -276,8 +294,8 @@ private:
     Values &sum = sumOf(stage);
     return sum.empty() ? at(stage).gradients() : sum;
   }
-  std::size_t tensorSize() const {
-    return std::size_t(config.batch) * std::size_t(config.width);
+  std::size_t tensorSize(int slice) const {
+    return std::size_t(config.sliceSize(slice)) * std::size_t(config.width);
   }
 
   Config config;
@@ -292,6 +310,7 @@ private:
   /// For each held stage the micro-batches in the order of their weight
   /// gradients.
   std::vector<std::vector<int>> order;
+  /// By unit: micro-batch * slices + slice.
   std::vector<double> losses;
   Values total;
   int step = 0;

@@ -82,10 +82,9 @@ int train(const Arguments &arguments, const Schedule &schedule,
   config.copies = arguments.copies;
   config.copy = copy;
   if (isFirst)
-    std::printf("%s: %d ranks as MPI processes, %d stages, %d micro-batches of "
-                "%d points, %zu parameters%s\n",
-                schedule.name, schedule.ranks, schedule.stages,
-                schedule.microbatches, config.batch, reference.numParameters(),
+    std::printf("%s: %d ranks as MPI processes, %s, %zu parameters%s\n",
+                schedule.name, schedule.ranks, sizesText(config).c_str(),
+                reference.numParameters(),
                 copiesText(arguments.copies).c_str());
 
   Model model(config, schedule.stagesOf(rank));

@@ -74,7 +74,7 @@ struct KeptBlock {
 
 struct Kept::Data {
   std::vector<KeptBlock> blocks;
-  Matrix points, features, scores, embeddedGradient, scratch;
+  Matrix all, points, features, scores, embeddedGradient, scratch;
   std::vector<int> classes;
 };
 
@@ -118,6 +118,8 @@ struct Stage::Impl {
     return place;
   }
 
+  void addEarlier(Matrix &x, Carry &carry) const;
+  void addLater(Matrix &gradient, Carry &carry) const;
   void forwardBlock(const BlockPlace &place, Matrix &x, KeptBlock &kept);
   void backwardBlock(const BlockPlace &place, Matrix &gradient,
                      KeptBlock &kept);
@@ -209,19 +211,36 @@ void Stage::Impl::forwardBlock(const BlockPlace &place, Matrix &x,
   x.rowwise() += at(parameters, place.bias2, 1, width).row(0);
 }
 
-double Stage::forward(int step, int microbatch, const Values *input,
-                      Values *output, Kept &kept) {
+/// Turns the points of a slice into sums over all points up to them.
+void Stage::Impl::addEarlier(Matrix &x, Carry &carry) const {
+  MatrixMap sum(carry.sum.data(), 1, config.width);
+  for (int i = 0; i != x.rows(); ++i)
+    sum = x.row(i) += sum / 2;
+}
+
+/// Turns the gradients of the sums into those of the points.
+void Stage::Impl::addLater(Matrix &gradient, Carry &carry) const {
+  MatrixMap later(carry.gradient.data(), 1, config.width);
+  for (int i = int(gradient.rows()); i-- != 0;)
+    later = gradient.row(i) += later / 2;
+}
+
+double Stage::forward(int step, int microbatch, int slice, const Values *input,
+                      Values *output, Kept &kept, Carry &carry) {
   Impl &s = *impl;
   if (!kept.data)
     kept.data = std::make_unique<Kept::Data>();
   Kept::Data &k = *kept.data;
-  int batch = s.config.batch, width = s.config.width;
+  int batch = s.config.sliceSize(slice), width = s.config.width;
   k.blocks.resize(s.blocks.size());
   if (s.isFirst || s.isLast) {
-    k.points.resize(batch, numFeatures);
-    k.classes.resize(std::size_t(batch));
-    makePoints(step, s.config.copy * s.config.microbatches + microbatch,
-               k.points, k.classes);
+    int begin = s.config.sliceBegin(slice);
+    k.all.resize(s.config.batch, numFeatures);
+    k.classes.resize(std::size_t(s.config.batch));
+    makePoints(step, s.config.copy * s.config.microbatches + microbatch, k.all,
+               k.classes);
+    k.points = k.all.middleRows(begin, batch);
+    k.classes.erase(k.classes.begin(), k.classes.begin() + begin);
   }
   Matrix &x = k.features;
   if (s.isFirst) {
@@ -230,6 +249,11 @@ double Stage::forward(int step, int microbatch, const Values *input,
     x.rowwise() += s.at(s.parameters, s.embedBias, 1, width).row(0);
   } else {
     x = ConstMatrixMap(input->data(), batch, width);
+  }
+  if (s.config.isSequence) {
+    if (slice == 0)
+      carry.sum.assign(std::size_t(width), 0);
+    s.addEarlier(x, carry);
   }
   for (std::size_t i = 0; i != s.blocks.size(); ++i)
     s.forwardBlock(s.blocks[i], x, k.blocks[i]);
@@ -244,7 +268,8 @@ double Stage::forward(int step, int microbatch, const Values *input,
   // From here on `scores` holds the gradient of the loss: softmax less the
   // truth, over all points of the step.
   double loss = 0;
-  double points = double(batch) * s.config.microbatches * s.config.copies;
+  double points =
+      double(s.config.batch) * s.config.microbatches * s.config.copies;
   for (int i = 0; i != batch; ++i) {
     auto row = k.scores.row(i);
     double highest = row.maxCoeff();
@@ -287,11 +312,11 @@ void Stage::Impl::backwardBlock(const BlockPlace &place, Matrix &gradient,
   }
 }
 
-void Stage::backwardInput(const Values *outputGradient, Values *inputGradient,
-                          Kept &kept) {
+void Stage::backwardInput(int slice, const Values *outputGradient,
+                          Values *inputGradient, Kept &kept, Carry &carry) {
   Impl &s = *impl;
   Kept::Data &k = *kept.data;
-  int batch = s.config.batch, width = s.config.width;
+  int batch = s.config.sliceSize(slice), width = s.config.width;
   Matrix &gradient = k.embeddedGradient;
   if (s.isLast)
     gradient.noalias() =
@@ -301,6 +326,11 @@ void Stage::backwardInput(const Values *outputGradient, Values *inputGradient,
     gradient = ConstMatrixMap(outputGradient->data(), batch, width);
   for (std::size_t i = s.blocks.size(); i-- != 0;)
     s.backwardBlock(s.blocks[i], gradient, k.blocks[i]);
+  if (s.config.isSequence) {
+    if (slice + 1 == s.config.slices)
+      carry.gradient.assign(std::size_t(width), 0);
+    s.addLater(gradient, carry);
+  }
   if (!s.isFirst) {
     inputGradient->resize(std::size_t(batch) * std::size_t(width));
     MatrixMap(inputGradient->data(), batch, width) = gradient;

@@ -12,6 +12,13 @@
 // the gradients of its inputs, which the stage before waits for, and the
 // gradients of its weights, which no other stage needs.
 //
+// In a schedule with slices, the points of a micro-batch are a sequence, and
+// each stage first replaces each of them by a weighted sum of those up to it,
+//
+//   y_t = x_t + y_(t-1) / 2
+//
+// so that a slice depends on the slices before it.
+//
 // All arithmetic is in plain functions in Network.cpp, so that a program that
 // uses it compiles quickly.
 //
@@ -20,6 +27,7 @@
 #ifndef PIPEC_EXAMPLES_TRAIN_NETWORK_H
 #define PIPEC_EXAMPLES_TRAIN_NETWORK_H
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <new>
@@ -68,6 +76,10 @@ struct Config {
   int copy = 0;
   /// Points in a micro-batch.
   int batch = 4;
+  /// Whether a point depends on those before it.
+  bool isSequence = false;
+  /// The parts of a micro-batch, as equal as possible.
+  int slices = 1;
   int width = 16;
   int hidden = 32;
   int blocksPerStage = 2;
@@ -76,6 +88,20 @@ struct Config {
   /// The stages with an edge to (from) `stage`, in ascending order.
   std::vector<int> sourcesOf(int stage) const;
   std::vector<int> targetsOf(int stage) const;
+  /// The first point of a slice of a micro-batch, and the number of its points.
+  int sliceBegin(int slice) const {
+    return slice * (batch / slices) + std::min(slice, batch % slices);
+  }
+  int sliceSize(int slice) const {
+    return sliceBegin(slice + 1) - sliceBegin(slice);
+  }
+};
+
+/// What a stage hands from one slice of a micro-batch to the next: the sum at
+/// the last point and, on the way back, the gradient of the sum at the first.
+struct Carry {
+  Values sum;
+  Values gradient;
 };
 
 /// What a stage keeps of a forward until its backward is done.
@@ -91,7 +117,7 @@ public:
 };
 
 /// One stage: parameters, their gradients, and its arithmetic. Tensors are
-/// `batch` rows of `width` values.
+/// `batch` rows of `width` values, or those of a slice.
 class Stage {
 public:
   Stage(const Config &config, int index);
@@ -99,14 +125,13 @@ public:
   Stage(Stage &&) noexcept;
 
   /// `input` is null at a stage without inputs, `output` at the last. Returns
-  /// the loss of the micro-batch at the last stage, else 0. `step` chooses the
-  /// data.
-  double forward(int step, int microbatch, const Values *input, Values *output,
-                 Kept &kept);
+  /// the loss of the slice at the last stage, else 0. `step` chooses the data.
+  double forward(int step, int microbatch, int slice, const Values *input,
+                 Values *output, Kept &kept, Carry &carry);
   /// The input half: fills `inputGradient` (null where there is no input) from
   /// `outputGradient` (null at the last) and keeps what the other half needs.
-  void backwardInput(const Values *outputGradient, Values *inputGradient,
-                     Kept &kept);
+  void backwardInput(int slice, const Values *outputGradient,
+                     Values *inputGradient, Kept &kept, Carry &carry);
   /// The weight half: adds to the gradients.
   void backwardWeight(Kept &kept);
 

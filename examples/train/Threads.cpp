@@ -86,11 +86,9 @@ int train(const Arguments &arguments, const Schedule &schedule,
   Reference reference(config);
   config.microbatches = schedule.microbatches;
   config.copies = arguments.copies;
-  std::printf("%s: %d ranks as threads, %d stages, %d micro-batches of %d "
-              "points, %zu parameters%s\n",
-              schedule.name, schedule.ranks, schedule.stages,
-              schedule.microbatches, config.batch, reference.numParameters(),
-              copiesText(arguments.copies).c_str());
+  std::printf("%s: %d ranks as threads, %s, %zu parameters%s\n", schedule.name,
+              schedule.ranks, sizesText(config).c_str(),
+              reference.numParameters(), copiesText(arguments.copies).c_str());
 
   Options options;
   options.blocking = arguments.blocking;

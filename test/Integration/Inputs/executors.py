@@ -263,7 +263,7 @@ def expected_peaks(case):
         if line.startswith("rank "):
             ranks.append([])
             continue
-        members = [tuple(re.fullmatch(r"(?:overlap |batch )?(\w+) [st](\d+)(?: m(\d+))?(?: (?:->|<-) s\d+)?", part).groups())
+        members = [tuple(re.fullmatch(r"(?:overlap |batch )?(\w+) [st](\d+)(?: m([\d.]+))?(?: (?:->|<-) s\d+)?", part).groups())
                    for part in re.split(r" & |, ", line)]
         ranks[-1].append(members)
         forward_only &= all(kind not in ("B", "I", "W") for kind, _, _ in members)
