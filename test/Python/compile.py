@@ -37,6 +37,7 @@ laid = pipec.compile("one_f_one_b", ranks=2, microbatches=2, args=["--layout=Ett
 assert laid.layout == "Et*2|tL" and plain.layout is None and laid.report().layout == laid.layout
 assert plain.diagnostics == ()
 assert repr(plain) == "<pipec.Schedule one_f_one_b: 2 ranks, 2 stages, 3 micro-batches>"
+assert (plain.slices, plain.units) == (1, 3)
 order = [(Kind.F, 0), (Kind.B, 0), (Kind.F, 1), (Kind.B, 1), (Kind.F, 2), (Kind.B, 2)]
 assert repr(plain.steps[1]).startswith("(F s1 m0, B s1 m0, "), plain.steps[1]
 assert plain.makespan == plain.report().makespan

@@ -13,7 +13,7 @@ from ._schedule import Schedule
 
 def compile(path_or_name: str | os.PathLike[str] | None = None, *, source: str | None = None, target: str | None = None,
             passes: str | None = None, cost: Cost | None = None, profile: Profile | None = None,
-            args: Sequence[str] = (), **params: int) -> Schedule:
+            slices: int | None = None, args: Sequence[str] = (), **params: int) -> Schedule:
     """Compiles a program (a `.pipe` file, or a name of the library), or reads
     step IR or a CSV. `source` is the text of a program in place of a file.
 
@@ -23,7 +23,8 @@ def compile(path_or_name: str | os.PathLike[str] | None = None, *, source: str |
     passes (docs/Passes.md), `passes` is a list of passes; without both, the
     schedule has only the compute steps of the program. `cost` are the costs of
     steps (`{"F": 1, "B": 2}`), `profile` is a file of measured costs, or the
-    contents of one. `args` are further arguments of pipec (`--memory-limit=20`),
+    contents of one. `slices` cuts each micro-batch of a program, or of a CSV, into as
+    many slices along its sequence. `args` are further arguments of pipec (`--memory-limit=20`),
     which must not specify the output.
 
     Raises CompileError, which has the diagnostics; `file` of those on `source`
@@ -33,6 +34,8 @@ def compile(path_or_name: str | os.PathLike[str] | None = None, *, source: str |
         raise TypeError("compile takes either a file or name, or source")
     path = "-" if path_or_name is None else file_argument(path_or_name)
     command = ["--emit=ir", "--output=-", *options(target=target, passes=passes)]
+    if slices is not None:
+        command.append(f"--slices={integer(slices, 'slices')}")
     for name, value in params.items():
         command.append(f"-D{name}={integer(value, f'parameter {name}')}")
     with Inputs() as inputs:

@@ -43,6 +43,7 @@ class Step(NamedTuple):
     stage: int
     """Of a REDUCE_TIED, the number of its group."""
     microbatch: int
+    """With slices, the number of its unit: micro-batch * slices + slice."""
     peer: int
     """The rank at the other end of a transfer."""
     group: int

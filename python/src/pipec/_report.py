@@ -156,6 +156,8 @@ class Report(Generic[Number]):
     num_ranks: int
     num_stages: int
     num_microbatches: int
+    num_slices: int
+    """The slices of a micro-batch; 1 without slices."""
     costs: str
     """The costs in force, per stage."""
     per: str

@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 __all__ = ["Kind", "Schedule", "Step"]
 
 _NAME = r'(\w+|"(?:[^"\\]|\\.)*")'
-_HEAD = re.compile(rf"schedule @{_NAME} \{{ ranks (\d+) stages (\d+) microbatches (\d+)$")
+_HEAD = re.compile(rf"schedule @{_NAME} \{{ ranks (\d+) stages (\d+) microbatches (\d+)(?: slices (\d+))?$")
 _PARAM = re.compile(rf"{_NAME} = (-?\d+)")
 _ESCAPE = re.compile(r"\\([0-9A-Fa-f]{2}|.)")
-_STEP = re.compile(r"([A-Z]\w*) [st](\d+)(?: m(\d+))?(?: (?:->|<-) (?:r(\d+)|s(\d+)))?")
+_STEP = re.compile(r"([A-Z]\w*) [st](\d+)(?: m(\d+)(?:\.(\d+))?)?(?: (?:->|<-) (?:r(\d+)|s(\d+)))?")
 _EDGE = re.compile(r"(\d+) -> (\d+)")
 _OTHER = {kind.name: step for kind, step in NEXT_STAGE.items()}
 _KINDS = Kind.__members__
@@ -98,6 +98,10 @@ class Schedule:
             raise ValueError(f"this is not step IR: {ir[:60]!r}" if ir else "this is not step IR: there is no text")
         self.name = _name(head[1])
         self.ranks, self.stages, self.microbatches = (int(head[i]) for i in (2, 3, 4))
+        self.slices = int(head[5] or 1)
+        """The slices of a micro-batch along its sequence; 1 without slices."""
+        self.units = self.microbatches * self.slices
+        """The micro-batches or, with slices, the slices of all of them."""
         if edges is None:
             edges = [(stage, stage + 1) for stage in range(self.stages - 1)]
         self.edges = sorted(edges + extra)
@@ -157,7 +161,7 @@ class Schedule:
 
     def __repr__(self) -> str:
         return (f"<pipec.Schedule {self.name}: {self.ranks} ranks, {self.stages} stages, "
-                f"{self.microbatches} micro-batches>")
+                f"{self.microbatches} micro-batches{f' of {self.slices} slices' if self.slices > 1 else ''}>")
 
     @property
     def stage_to_rank(self) -> list[int]:
@@ -186,12 +190,13 @@ class Schedule:
                 line_of_rank += 1
             elif found := _STEP.findall(text.partition("@")[0]):
                 for kind, *numbers in found:
-                    stage, microbatch, peer, other = (int(n) if n else -1 for n in numbers)
+                    stage, microbatch, part, peer, other = (int(n) if n else -1 for n in numbers)
+                    unit = microbatch * self.slices + part if part >= 0 else microbatch
                     if other < 0 and kind in _OTHER:
                         other = stage + _OTHER[kind]
                     elif other >= 0 and not kind.startswith("WAIT"):
                         peer = self.maps[0][other]
-                    lists[-1].append((_KINDS[kind], stage, microbatch, peer, line_of_rank, other))
+                    lists[-1].append((_KINDS[kind], stage, unit, peer, line_of_rank, other))
                 line_of_rank += 1
         if numpy_or_none() is None:
             return [tuple(Step(Kind(k), *rest) for k, *rest in steps) for steps in lists]

@@ -17,8 +17,9 @@ from ._order import from_torch
 from ._overlap import Member, register_overlap
 from ._profile import profile
 from ._replace import replace
+from ._slices import Context, context
 from ._version import fitting_target
 from ._worker import Step
 
-__all__ = ["Executor", "Member", "Step", "check_gradients", "executor", "fitting_target", "from_torch", "lint", "load_schedule", "profile",
+__all__ = ["Context", "Executor", "Member", "Step", "check_gradients", "context", "executor", "fitting_target", "from_torch", "lint", "load_schedule", "profile",
            "register_overlap", "replace"]

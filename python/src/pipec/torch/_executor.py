@@ -19,6 +19,7 @@ from .._schedule import Schedule
 from ._agree import check_agreement
 from ._load import check_fits
 from ._parts import Edge, Meta, Part, make_parts
+from ._slices import Context, Slicing, stepping
 from ._source import Source
 from ._ties import TiedParameters, Ties
 from ._transfers import Transfers
@@ -32,7 +33,8 @@ class Executor:
     def __init__(self, plan: Schedule, source: Source, stages: Sequence[_PipelineStageBase], loss_fn: Callable[..., Any] | None,
                  *, communicators: str, scale_grads: bool, args_chunk_spec: tuple[TensorChunkSpec, ...] | None,
                  kwargs_chunk_spec: dict[str, TensorChunkSpec] | None, output_merge_spec: Any, patience: float | None,
-                 receives_ahead: int | None, tied_parameters: TiedParameters | None):
+                 receives_ahead: int | None, tied_parameters: TiedParameters | None, slice_dim: int = 1,
+                 slice_lengths: Sequence[int] | None = None):
         self.plan = plan
         """The schedule."""
         self.source = source.text
@@ -45,16 +47,17 @@ class Executor:
         self._device = torch.device(stages[0].device)
         self._run = source.run
         self._parts = make_parts(plan, stages)
-        self._split = plan.microbatches // 2 if len(plan.maps) == 2 else plan.microbatches
+        self._slicing = Slicing(plan.slices, slice_dim, slice_lengths)
+        self._split = plan.microbatches // 2 * plan.slices if len(plan.maps) == 2 else plan.units
         group: Any = stages[0].group
         transfers = Transfers(group, self._device, communicators, source.rank_pairs, patience, receives_ahead)
         scale = 1 / plan.microbatches if scale_grads else None
         ties = Ties(plan, self._parts[0], transfers, tied_parameters)
-        self._worker = Worker(self._parts, self._split, transfers, loss_fn, scale, ties)
-        self._evaluation = Evaluation(self._parts, self._split, transfers, loss_fn, scale, Ties.none(transfers))
+        self._worker = Worker(self._parts, self._split, transfers, loss_fn, scale, ties, plan.slices)
+        self._evaluation = Evaluation(self._parts, self._split, transfers, loss_fn, scale, Ties.none(transfers), plan.slices)
         self._transfers = transfers
         # What passes between stages, by worker: an evaluation may have other sizes.
-        self._metas: dict[Worker, list[tuple[Edge, list[Meta]]]] = {}
+        self._metas: dict[Worker, list[tuple[Edge, list[list[Meta]]]]] = {}
 
     def __repr__(self) -> str:
         return f"<pipec.torch.Executor of {self.plan!r}, rank {self.rank}>"
@@ -82,8 +85,9 @@ class Executor:
         `kwarg_mbs` and `target_mbs`. `loss_kwargs` are further arguments of the loss
         function. Returns the outputs, merged, on ranks with a last stage. A schedule of
         two directions has two such ranks of each kind; all of them give the whole batch,
-        and get the losses and outputs of their half. Without a loss function only the
-        forwards run, as in `eval`."""
+        and get the losses and outputs of their half. With slices, all of these are whole
+        sequences, and `losses` gets an element for each slice of each micro-batch. Without a
+        loss function only the forwards run, as in `eval`."""
         if self.plan.forward_only or self._loss_fn is None:
             return self.eval(*args, target=target, losses=losses, return_outputs=return_outputs, arg_mbs=arg_mbs,
                              kwarg_mbs=kwarg_mbs, target_mbs=target_mbs, loss_kwargs=loss_kwargs, **kwargs)
@@ -106,8 +110,10 @@ class Executor:
     def _execute(self, worker: Worker, args: tuple[Any, ...], kwargs: dict[str, Any], target: Any,
                  losses: list[torch.Tensor] | None, return_outputs: bool, arg_mbs: Any, kwarg_mbs: Any, target_mbs: Any,
                  loss_kwargs: dict[str, Any] | None) -> Any:
-        inputs, keywords = self._split_inputs(args, kwargs, arg_mbs, kwarg_mbs)
-        targets = self._split_targets(target, target_mbs)
+        whole_inputs, whole_keywords = self._split_inputs(args, kwargs, arg_mbs, kwarg_mbs)
+        inputs = self._slicing.cut(whole_inputs, "arguments")
+        keywords = self._slicing.cut(whole_keywords, "keyword arguments")
+        targets = self._slicing.cut(self._split_targets(target, target_mbs), "target")
         given = target is not None or target_mbs is not None
         if worker is self._worker and not given and not all(part.targets for part in worker.all_parts()):
             raise ValueError(f"rank {self.rank} has a last stage, and no target")
@@ -121,9 +127,10 @@ class Executor:
             raise
         if losses is not None and worker.losses:
             losses[:] = [worker.losses[k] for k in sorted(worker.losses)]
-        if not worker.results or not return_outputs:
+        results = self._slicing.join([worker.results[k] for k in sorted(worker.results)])
+        worker.forget()
+        if not results or not return_outputs:
             return None
-        results = [worker.results[k] for k in sorted(worker.results)]
         if self._output_merge_spec is None:
             results = torch.utils._pytree.tree_map(_with_dimension, results)
         return merge_chunks(results, self._output_merge_spec)
@@ -134,7 +141,8 @@ class Executor:
             self._metas[worker] = [(edge, edge.metas) for part in worker.all_parts() for edge in part.sources + part.targets]
         for edge, metas in self._metas[worker]:
             edge.metas = metas
-        with _spans(worker) if torch.autograd._profiler_enabled() else contextlib.nullcontext():  # type: ignore[attr-defined]
+        spans = _spans(worker) if torch.autograd._profiler_enabled() else contextlib.nullcontext()  # type: ignore[attr-defined]
+        with spans, stepping(self.plan.slices):
             self._run(self.rank, worker)
             worker.finish()
 
@@ -174,9 +182,11 @@ class Executor:
         state of random numbers."""
         group: Any = self._transfers.group
         for direction, parts in enumerate(self._parts):
-            microbatch = self._split if direction else 0
+            # A micro-batch, whose slices may have different shapes.
+            first = self._split if direction else 0
+            units = range(first, first + self.plan.slices)
             edges = {(edge.target, edge.source): edge for part in parts.values() for edge in part.sources + part.targets}
-            outputs: dict[int, list[Meta]] = {}
+            outputs: dict[int, list[list[Meta]]] = {}
             # Each rank takes part in what it holds in one order of all edges, that of
             # their targets, so that no two ranks wait for each other.
             for stage in range(self.plan.stages):
@@ -191,9 +201,9 @@ class Executor:
                         edge.metas = received[0]
                 if stage in parts and parts[stage].targets:
                     part = parts[stage]
-                    args = tuple(torch.zeros(meta.shape, dtype=meta.dtype, device=self._device)
-                                 for edge in part.sources for meta in edge.metas) if part.sources else inputs[microbatch]
-                    outputs[stage] = _outputs_of(part, args, keywords[microbatch])
+                    args = [tuple(torch.zeros(meta.shape, dtype=meta.dtype, device=self._device) for edge in part.sources
+                                  for meta in edge.metas_of(unit)) if part.sources else inputs[unit] for unit in units]
+                    outputs[stage] = _outputs_of(part, args, [keywords[unit] for unit in units])
 
 
 def _with_dimension(value: Any) -> Any:
@@ -208,8 +218,8 @@ def executor(plan_or_name: str | os.PathLike[str] | Schedule, stages: Sequence[_
              args_chunk_spec: tuple[TensorChunkSpec, ...] | None = None,
              kwargs_chunk_spec: dict[str, TensorChunkSpec] | None = None, output_merge_spec: Any = None,
              patience: float | None = None, receives_ahead: int | None = None,
-             tied_parameters: TiedParameters | None = None, check_ranks: bool = True,
-             **params: int) -> Executor:
+             tied_parameters: TiedParameters | None = None, slice_dim: int = 1, slice_lengths: Sequence[int] | None = None,
+             check_ranks: bool = True, **params: int) -> Executor:
     """Compiles a schedule for the ranks of the stages' group to Python, and returns it
     as a schedule of PyTorch, with `step` and `eval`.
 
@@ -237,6 +247,12 @@ def executor(plan_or_name: str | os.PathLike[str] | Schedule, stages: Sequence[_
     of the group; without it, the module's attribute `tied_parameters` does. The
     parameters must start with the same values and get the same updates.
 
+    In a schedule with slices, the tensors in the arguments and the target of each
+    micro-batch are cut along `slice_dim`, into parts as equal as possible or into those
+    of `slice_lengths`. The loss function is called for each slice, and the loss of a
+    micro-batch is the sum over its slices. Modules take what earlier slices have left
+    from `context`.
+
     Every rank of the group calls this, and the ranks compare what they have;
     `check_ranks=False` leaves that out.
 
@@ -259,7 +275,7 @@ def executor(plan_or_name: str | os.PathLike[str] | Schedule, stages: Sequence[_
                 params = {"ranks": mine[0].group_size, "microbatches": n_microbatches, **params}
             plan = _compile(path, source=None, target=target if passes or target else "pytorch", passes=passes, cost=cost,
                             profile=profile, args=args, **params)
-        check_fits(plan, mine, n_microbatches)
+        check_fits(plan, mine, n_microbatches, plan.microbatches)
         source = Source(plan.emit("python", "--passes="), plan.name)
         communicators = source.communicators_for(communicators)
     except Exception as error:  # noqa: BLE001 (raised again, when the other ranks know)
@@ -272,7 +288,7 @@ def executor(plan_or_name: str | os.PathLike[str] | Schedule, stages: Sequence[_
     return Executor(plan, source, mine, loss_fn, communicators=communicators, scale_grads=scale_grads,
                     args_chunk_spec=args_chunk_spec, kwargs_chunk_spec=kwargs_chunk_spec,
                     output_merge_spec=output_merge_spec, patience=patience, receives_ahead=receives_ahead,
-                    tied_parameters=tied_parameters)
+                    tied_parameters=tied_parameters, slice_dim=slice_dim, slice_lengths=slice_lengths)
 
 
 def _once(parts: Sequence[Part]) -> list[Part]:
@@ -280,19 +296,26 @@ def _once(parts: Sequence[Part]) -> list[Part]:
     return list({id(part.replicas): part for part in reversed(parts)}.values())[::-1]
 
 
-def _outputs_of(part: Part, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Meta]:
-    """What the outputs of a stage look like."""
+def _outputs_of(part: Part, args: Sequence[tuple[Any, ...]], kwargs: Sequence[dict[str, Any]]) -> list[list[Meta]]:
+    """What the outputs of a stage look like, for the arguments of each slice."""
+    slices = len(args)
+    context = Context(slices)
     buffers = [(buffer, buffer.clone()) for buffer in part.module.buffers()]
     devices = [part.device] if part.device.type == "cuda" else []
+    metas = []
     with torch.no_grad(), torch.random.fork_rng(devices), part.replicas.quiet():
-        result = part.module(*args, **kwargs)
+        for number in range(slices):
+            with context.running(number):
+                result = part.module(*args[number], **kwargs[number])
+            outputs = result if isinstance(result, tuple) else (result,)
+            for output in outputs:
+                if not isinstance(output, torch.Tensor):
+                    raise TypeError(f"stage {part.index} gives {type(output).__name__}; stages exchange tensors and tuples of "
+                                    "them")
+            metas.append([Meta(output.shape, output.dtype) for output in outputs])
         for buffer, before in buffers:
             buffer.copy_(before)
-    outputs = result if isinstance(result, tuple) else (result,)
-    for output in outputs:
-        if not isinstance(output, torch.Tensor):
-            raise TypeError(f"stage {part.index} gives {type(output).__name__}; stages exchange tensors and tuples of them")
-    return [Meta(output.shape, output.dtype) for output in outputs]
+    return metas
 
 
 @contextlib.contextmanager

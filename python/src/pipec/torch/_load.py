@@ -28,7 +28,8 @@ def load_schedule(path_or_name: str | os.PathLike[str] | Schedule, stages: Seque
     `stages` are those of this rank. The first argument is what
     `pipec.compile` takes, or a schedule that it made for PyTorch; `params` are
     further parameters of the program (`chunks=2`). `ranks` and `microbatches`
-    are given to a program by themselves. The passes are those of the target for
+    are given to a program by themselves. PyTorch runs the slices of a schedule as
+    micro-batches, which `n_microbatches` then counts. The passes are those of the target for
     the installed PyTorch unless `target` or `passes` says otherwise; `cost`,
     `profile` and `args` are those of `pipec.compile`. `runtime` holds
     further arguments of the runtime's constructor.
@@ -48,7 +49,7 @@ def load_schedule(path_or_name: str | os.PathLike[str] | Schedule, stages: Seque
     try:
         schedule = _schedule_for(path_or_name, mine, n_microbatches, target=target, passes=passes, cost=cost,
                                  profile=profile, args=args, params=params)
-        check_fits(schedule, mine, n_microbatches)
+        check_fits(schedule, mine, n_microbatches, schedule.units)
         _check_form(schedule)
         check_version(schedule)
     except Exception as error:  # noqa: BLE001 (raised again, when the other ranks know)
@@ -91,11 +92,12 @@ def _schedule_for(path_or_name: str | os.PathLike[str] | Schedule, mine: Sequenc
                     args=args, **params)
 
 
-def check_fits(schedule: Schedule, mine: Sequence[_PipelineStageBase], microbatches: int) -> None:
-    """Raises ValueError when the schedule is not for these stages."""
+def check_fits(schedule: Schedule, mine: Sequence[_PipelineStageBase], microbatches: int, count: int) -> None:
+    """Raises ValueError when the schedule is not for these stages, or for `count`
+    micro-batches."""
     ranks, rank = mine[0].group_size, mine[0].group_rank
     sizes = {"ranks": (schedule.ranks, ranks), "stages": (schedule.stages, mine[0].num_stages),
-             "micro-batches": (schedule.microbatches, microbatches)}
+             "micro-batches": (count, microbatches)}
     for what, (has, needed) in sizes.items():
         if has != needed:
             raise ValueError(f"{schedule.name} has {has} {what}, the job {needed}")

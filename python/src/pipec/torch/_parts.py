@@ -10,6 +10,7 @@ from torch.distributed.pipelining.stage import _PipelineStageBase
 
 from .._schedule import Schedule
 from ._replicas import Replicas, Sharded, replicas_of
+from ._slices import Context
 from ._transfers import Posted
 
 Tensors = tuple[torch.Tensor, ...]
@@ -30,6 +31,11 @@ def has_gradient(value: torch.Tensor | Meta) -> bool:
     return value.dtype.is_floating_point or value.dtype.is_complex
 
 
+def unit_text(unit: int, slices: int) -> str:
+    """`m3`, or with slices `m3.1`."""
+    return f"m{unit}" if slices == 1 else f"m{unit // slices}.{unit % slices}"
+
+
 def meta_text(metas: Sequence[Meta]) -> str:
     return ", ".join(f"{str(meta.dtype).removeprefix('torch.')}{list(meta.shape)}" for meta in metas) or "no tensor"
 
@@ -41,16 +47,19 @@ class Edge:
     def __init__(self, source: int, target: int, source_rank: int, target_rank: int):
         self.source, self.target = source, target
         self.source_rank, self.target_rank = source_rank, target_rank
-        self.metas: list[Meta] = []
-        """The outputs of the source; set before the first run."""
-        # By micro-batch, what waits to be sent, or to be used, or is under way.
+        self.metas: list[list[Meta]] = []
+        """By slice, the outputs of the source; set before the first run."""
+        # By unit, what waits to be sent, or to be used, or is under way.
         self.outputs: dict[int, Posted] = {}
         self.gradients: dict[int, Posted] = {}
 
-    @property
-    def gradient_metas(self) -> list[Meta]:
+    def metas_of(self, unit: int) -> list[Meta]:
+        """The outputs for a unit."""
+        return self.metas[unit % len(self.metas)]
+
+    def gradient_metas_of(self, unit: int) -> list[Meta]:
         """What comes back."""
-        return [meta for meta in self.metas if has_gradient(meta)]
+        return [meta for meta in self.metas_of(unit) if has_gradient(meta)]
 
 
 class Part:
@@ -67,10 +76,12 @@ class Part:
         self._target_of = {edge.target: edge for edge in targets}
         self.other: int | None = None
         """The rank of the same stage in the other direction."""
-        # By micro-batch: the inputs from each source and the outputs, for the
+        # By unit: the inputs from each source and the outputs, for the
         # backward; what the first half of a split backward leaves to the second.
         self.kept: dict[int, tuple[list[Tensors], Tensors]] = {}
         self.split: dict[int, Any] = {}
+        # By micro-batch, if it has slices.
+        self.contexts: dict[int, Context] = {}
 
     def source(self, stage: int) -> Edge:
         """The edge that comes from a stage."""
@@ -83,6 +94,7 @@ class Part:
     def clear(self) -> None:
         self.kept.clear()
         self.split.clear()
+        self.contexts.clear()
         for edge in self.sources + self.targets:
             edge.outputs.clear()
             edge.gradients.clear()

@@ -4,13 +4,15 @@ the modules and transfers of PyTorch."""
 
 from __future__ import annotations
 
-from typing import Any, Callable, Mapping, Sequence
+import contextlib
+from typing import Any, Callable, ContextManager, Mapping, Sequence
 
 import torch
 from torch.distributed.pipelining._backward import stage_backward_input, stage_backward_weight
 
-from ._parts import Edge, Meta, Part, Tensors, has_gradient, meta_text
+from ._parts import Edge, Meta, Part, Tensors, has_gradient, meta_text, unit_text
 from ._replicas import add_gradients, flat_gradients
+from ._slices import Context, leave_gradients
 from ._ties import Ties
 from ._transfers import Ahead, Posted, Transfers
 
@@ -20,7 +22,10 @@ class Step:
 
     def __init__(self, kind: str, numbers: tuple[int, ...], worker: Worker, do: Callable[..., None]):
         self.kind, self.stage = kind, numbers[0]
-        self.microbatch = numbers[1] if len(numbers) > 1 else None
+        slices = worker.slices
+        self.microbatch = numbers[1] // slices if len(numbers) > 1 else None
+        self.slice = numbers[1] % slices if len(numbers) > 1 else None
+        """0 without slices."""
         self.other = numbers[2] if len(numbers) > 2 else None
         """Of a transfer in a graph of stages: the stage at the other end, if it is not
         the next or the one before."""
@@ -37,7 +42,7 @@ class Step:
 
     def __repr__(self) -> str:
         place = "t" if self.kind == "REDUCE_TIED" else "s"
-        text = f"{self.kind} {place}{self.stage}" + ("" if self.microbatch is None else f" m{self.microbatch}")
+        text = f"{self.kind} {place}{self.stage}" + ("" if self.microbatch is None else " " + self._worker.text(self._numbers[1]))
         return text + _to(" <- " if self.kind.startswith("RECV") else " -> ", self._numbers[2:])
 
 
@@ -59,9 +64,11 @@ class Worker:
     satisfied by it, as pipec verified."""
 
     def __init__(self, parts: Sequence[Mapping[int, Part]], split: int, transfers: Transfers,
-                 loss_fn: Callable[..., Any] | None, loss_scale: float | None, ties: Ties):
-        # By direction and stage; micro-batches from `split` on flow in direction 1.
+                 loss_fn: Callable[..., Any] | None, loss_scale: float | None, ties: Ties, slices: int):
+        # By direction and stage; units from `split` on flow in direction 1. Steps are
+        # numbered by unit, a micro-batch or a slice of one.
         self._parts, self._split = parts, split
+        self.slices = slices
         self._transfers = transfers
         self._ties = ties
         self._loss_fn, self._loss_scale = loss_fn, loss_scale
@@ -71,7 +78,7 @@ class Worker:
         """The kinds of steps that have a handler."""
         # Gradients from before the run, where the copies of a stage are added.
         self._earlier: list[tuple[torch.nn.Parameter, torch.Tensor]] = []
-        # The inputs of a run and its results, by micro-batch.
+        # The inputs of a run and its results, by unit.
         self.args: Sequence[tuple[Any, ...]] = ()
         self.kwargs: Sequence[dict[str, Any]] = ()
         self.targets: Sequence[Any] = ()
@@ -101,8 +108,12 @@ class Worker:
         setattr(self, method, run)
         self.handled.add(kind)
 
-    def _part(self, stage: int, microbatch: int) -> Part:
-        return self._parts[microbatch >= self._split][stage]
+    def _part(self, stage: int, unit: int) -> Part:
+        return self._parts[unit >= self._split][stage]
+
+    def text(self, unit: int) -> str:
+        """The name of a unit for messages."""
+        return unit_text(unit, self.slices)
 
     def all_parts(self) -> list[Part]:
         return [part for parts in self._parts for part in parts.values()]
@@ -133,75 +144,97 @@ class Worker:
             parameter.grad = gradient if parameter.grad is None else parameter.grad + gradient
         self._earlier = []
 
+    def forget(self) -> None:
+        """Lets go of the inputs of a run and its results."""
+        self.args, self.kwargs, self.targets = (), (), ()
+        self.results, self.losses = {}, {}
+
     def forget_order(self) -> None:
         """The receives of the next run may be others: handlers have changed."""
         self._ahead = Ahead(self._transfers.receives_ahead)
 
     # Computes
 
-    def wait_inputs(self, kind: str, stage: int, microbatch: int | None = None) -> None:
+    def wait_inputs(self, kind: str, stage: int, unit: int | None = None) -> None:
         """Waits for the transfers that a step of this kind needs."""
-        if microbatch is None or kind not in ("F", "B", "I"):
+        if unit is None or kind not in ("F", "B", "I"):
             return
-        part = self._part(stage, microbatch)
+        part = self._part(stage, unit)
         under_way = [edge.outputs for edge in part.sources] if kind == "F" else [edge.gradients for edge in part.targets]
         for posted in under_way:
-            if microbatch in posted:
-                self._arrived(posted[microbatch])
+            if unit in posted:
+                self._arrived(posted[unit])
 
     def _arrived(self, posted: Posted) -> Tensors:
         if posted.works:
             self._transfers.wait(posted)
         return posted.tensors
 
-    def forward(self, stage: int, microbatch: int) -> None:
-        part = self._part(stage, microbatch)
-        inputs = [self._input(edge, microbatch) for edge in part.sources]
-        values = [value for tensors in inputs for value in tensors] if inputs else self.args[microbatch]
+    def forward(self, stage: int, unit: int) -> None:
+        part = self._part(stage, unit)
+        inputs = [self._input(edge, unit) for edge in part.sources]
+        values = [value for tensors in inputs for value in tensors] if inputs else self.args[unit]
         part.replicas.ready()
         with part.replicas.quiet():
-            result = part.module(*values, **self.kwargs[microbatch])
+            with self._context(part, unit):
+                result = part.module(*values, **self.kwargs[unit])
         outputs = result if isinstance(result, tuple) else (result,)
         if part.targets:
-            self._check(part, microbatch, outputs)
+            self._check(part, unit, outputs)
             for edge in part.targets:
-                edge.outputs[microbatch] = Posted([], tuple([output.detach() for output in outputs]), "")
+                edge.outputs[unit] = Posted([], tuple([output.detach() for output in outputs]), "")
         else:
-            self.results[microbatch] = result
+            # (Without the graph, which ends with the backward.)
+            self.results[unit] = torch.utils._pytree.tree_map_only(torch.Tensor, torch.Tensor.detach, result)
             if self._loss_fn is not None and self.computes_loss:
-                loss = self._loss_fn(result, self.targets[microbatch], **self.loss_kwargs)
-                self.losses[microbatch] = loss
+                loss = self._loss_fn(result, self.targets[unit], **self.loss_kwargs)
+                self.losses[unit] = loss
                 outputs = (loss,)
-        part.kept[microbatch] = inputs, outputs
+        part.kept[unit] = inputs, outputs
 
-    def _input(self, edge: Edge, microbatch: int) -> Tensors:
+    def _context(self, part: Part, unit: int) -> ContextManager[Any]:
+        """What a forward runs in: the context of its micro-batch."""
+        if self.slices == 1:
+            return contextlib.nullcontext()
+        return part.contexts.setdefault(unit // self.slices, Context(self.slices)).running(unit % self.slices)
+
+    def _leave(self, part: Part, unit: int) -> None:
+        """After the backward of a slice: earlier ones have its gradients."""
+        if self.slices == 1:
+            return
+        part.contexts[unit // self.slices].leave(unit % self.slices)
+        if unit % self.slices == 0:
+            del part.contexts[unit // self.slices]
+
+    def _input(self, edge: Edge, unit: int) -> Tensors:
         """What the source gave, as leaves of a graph of the target's."""
-        tensors = self._arrived(edge.outputs.pop(microbatch))
+        tensors = self._arrived(edge.outputs.pop(unit))
         for tensor in tensors:
             if has_gradient(tensor):
                 tensor.requires_grad_()
         return tensors
 
-    def _check(self, part: Part, microbatch: int, outputs: Tensors) -> None:
+    def _check(self, part: Part, unit: int, outputs: Tensors) -> None:
         """The targets have room for outputs of the shapes of the first run."""
-        found = [Meta(output.shape, output.dtype) for output in outputs]
-        if found != part.targets[0].metas:
-            raise ValueError(f"stage {part.index} gives {meta_text(found)} for micro-batch {microbatch}, and gave "
-                             f"{meta_text(part.targets[0].metas)} in the first run")
+        found, due = [Meta(output.shape, output.dtype) for output in outputs], part.targets[0].metas_of(unit)
+        if found != due:
+            which = f"micro-batch {unit // self.slices}" + (f", slice {unit % self.slices}" if self.slices > 1 else "")
+            raise ValueError(f"stage {part.index} gives {meta_text(found)} for {which}, and gave {meta_text(due)} in the "
+                             "first run")
 
-    def _output_gradients(self, part: Part, microbatch: int, outputs: Tensors) -> tuple[list[torch.Tensor], list[Any]]:
+    def _output_gradients(self, part: Part, unit: int, outputs: Tensors) -> tuple[list[torch.Tensor], list[Any]]:
         """The outputs that have a gradient, and their gradients."""
         if not part.targets:
             scale = None if self._loss_scale is None else outputs[0].new_full((), self._loss_scale)
             return [outputs[0]], [scale]
-        first, *others = [self._arrived(edge.gradients.pop(microbatch)) for edge in part.targets]
+        first, *others = [self._arrived(edge.gradients.pop(unit)) for edge in part.targets]
         for other in others:
             first = tuple(mine + theirs for mine, theirs in zip(first, other))
         pairs = zip([output for output in outputs if has_gradient(output)], first)
         pairs_wanted = [(output, gradient) for output, gradient in pairs if output.requires_grad]
         return [output for output, _ in pairs_wanted], [gradient for _, gradient in pairs_wanted]
 
-    def _hand_back(self, part: Part, microbatch: int, inputs: list[Tensors]) -> None:
+    def _hand_back(self, part: Part, unit: int, inputs: list[Tensors]) -> None:
         """Gives the gradients of the inputs to the sources."""
         for edge, tensors in zip(part.sources, inputs):
             gradients = []
@@ -209,70 +242,80 @@ class Worker:
                 if has_gradient(value):
                     gradients.append(torch.zeros_like(value) if value.grad is None else value.grad)
                     value.grad = None
-            edge.gradients[microbatch] = Posted([], tuple(gradients), "")
+            edge.gradients[unit] = Posted([], tuple(gradients), "")
 
-    def backward(self, stage: int, microbatch: int) -> None:
-        part = self._part(stage, microbatch)
-        inputs, outputs = part.kept.pop(microbatch)
-        roots, gradients = self._output_gradients(part, microbatch, outputs)
+    def backward(self, stage: int, unit: int) -> None:
+        part = self._part(stage, unit)
+        inputs, outputs = part.kept.pop(unit)
+        roots, gradients = self._output_gradients(part, unit, outputs)
         part.replicas.ready()
         with part.replicas.quiet():
             torch.autograd.backward(roots, gradients)
-        self._hand_back(part, microbatch, inputs)
+        self._leave(part, unit)
+        self._hand_back(part, unit, inputs)
 
-    def backward_input(self, stage: int, microbatch: int) -> None:
-        part = self._part(stage, microbatch)
-        inputs, outputs = part.kept.pop(microbatch)
-        roots, gradients = self._output_gradients(part, microbatch, outputs)
+    def backward_input(self, stage: int, unit: int) -> None:
+        part = self._part(stage, unit)
+        inputs, outputs = part.kept.pop(unit)
+        roots, gradients = self._output_gradients(part, unit, outputs)
         wanted = [value for tensors in inputs for value in tensors if value.requires_grad]
+        leaves = part.contexts[unit // self.slices].leaves(unit % self.slices) if self.slices > 1 else []
+        values = [torch.ones_like(root) if gradient is None else gradient for root, gradient in zip(roots, gradients)]
+        part.replicas.ready()
         if not wanted:  # no gradient to pass back; the W does the whole backward
-            part.split[microbatch] = True, (roots, gradients)
-            self._hand_back(part, microbatch, inputs)
+            if leaves:
+                leave_gradients(roots, values, leaves)
+            part.split[unit] = True, (roots, values)
+            self._leave(part, unit)
+            self._hand_back(part, unit, inputs)
             return
-        part.replicas.ready()
         with part.replicas.quiet():
-            values = [torch.ones_like(root) if gradient is None else gradient for root, gradient in zip(roots, gradients)]
-            _, groups = stage_backward_input(roots, values, wanted, part.module.parameters())
-        part.split[microbatch] = False, groups
-        self._hand_back(part, microbatch, inputs)
+            _, groups = stage_backward_input(roots, values, wanted + leaves, part.module.parameters())
+        part.split[unit] = False, groups
+        self._leave(part, unit)
+        self._hand_back(part, unit, inputs)
 
-    def backward_weight(self, stage: int, microbatch: int) -> None:
-        part = self._part(stage, microbatch)
-        whole, kept = part.split.pop(microbatch)
+    def backward_weight(self, stage: int, unit: int) -> None:
+        part = self._part(stage, unit)
+        whole, kept = part.split.pop(unit)
         part.replicas.ready()
         with part.replicas.quiet():
-            if whole:
+            if whole and self.slices > 1:  # the I has left the gradients of earlier slices
+                roots, gradients = kept
+                if trained := [parameter for parameter in part.module.parameters() if parameter.requires_grad]:
+                    torch.autograd.backward(roots, gradients, inputs=trained)
+            elif whole:
                 torch.autograd.backward(*kept)
             else:
                 stage_backward_weight(part.module.parameters(), kept)
 
     # Transfers
 
-    def _edge(self, kind: str, stage: int, microbatch: int, other: int | None = None) -> Edge:
+    def _edge(self, kind: str, stage: int, unit: int, other: int | None = None) -> Edge:
         """The edge of a transfer. `other` is the stage at the other end, if it is not
         the next or the one before."""
-        part = self._part(stage, microbatch)
+        part = self._part(stage, unit)
         if kind in ("SEND_F", "RECV_B"):
             return part.target(stage + 1 if other is None else other)
         return part.source(stage - 1 if other is None else other)
 
-    def _to_send(self, kind: str, stage: int, microbatch: int, *other: int) -> tuple[int, Tensors, str]:
+    def _to_send(self, kind: str, stage: int, unit: int, *other: int) -> tuple[int, Tensors, str]:
         """The peer of a send, its tensors, and its name for messages."""
-        edge = self._edge(kind, stage, microbatch, *other)
+        edge = self._edge(kind, stage, unit, *other)
         peer, values = (edge.target_rank, edge.outputs) if kind == "SEND_F" else (edge.source_rank, edge.gradients)
-        tensors = tuple([tensor.contiguous() for tensor in values.pop(microbatch).tensors])
-        return peer, tensors, f"{kind} s{stage} m{microbatch}{_to(' -> ', other)} to rank {peer}"
+        tensors = tuple([tensor.contiguous() for tensor in values.pop(unit).tensors])
+        return peer, tensors, f"{kind} s{stage} {self.text(unit)}{_to(' -> ', other)} to rank {peer}"
 
-    def _to_receive(self, kind: str, stage: int, microbatch: int, *other: int) -> tuple[int, Tensors, str]:
-        edge = self._edge(kind, stage, microbatch, *other)
-        peer, metas = (edge.source_rank, edge.metas) if kind == "RECV_F" else (edge.target_rank, edge.gradient_metas)
+    def _to_receive(self, kind: str, stage: int, unit: int, *other: int) -> tuple[int, Tensors, str]:
+        edge = self._edge(kind, stage, unit, *other)
+        peer, metas = (edge.source_rank, edge.metas_of(unit)) if kind == "RECV_F" else (edge.target_rank, edge.gradient_metas_of(unit))
         device = self._transfers.device
         return (peer, tuple([meta.empty(device) for meta in metas]),
-                f"{kind} s{stage} m{microbatch}{_to(' <- ', other)} from rank {peer}")
+                f"{kind} s{stage} {self.text(unit)}{_to(' <- ', other)} from rank {peer}")
 
-    def _received(self, posted: Posted, kind: str, stage: int, microbatch: int, *other: int) -> None:
-        edge = self._edge(kind, stage, microbatch, *other)
-        (edge.outputs if kind == "RECV_F" else edge.gradients)[microbatch] = posted
+    def _received(self, posted: Posted, kind: str, stage: int, unit: int, *other: int) -> None:
+        edge = self._edge(kind, stage, unit, *other)
+        (edge.outputs if kind == "RECV_F" else edge.gradients)[unit] = posted
 
     def _send(self, *step: Any) -> None:
         self._sends[step] = self._transfers.post(True, *self._to_send(*step))
@@ -283,23 +326,23 @@ class Worker:
     def _post_receive(self, *step: Any) -> Posted:
         return self._transfers.post(False, *self._to_receive(*step))
 
-    def send_forward(self, stage: int, microbatch: int, *other: int) -> None:
-        self._send("SEND_F", stage, microbatch, *other)
+    def send_forward(self, stage: int, unit: int, *other: int) -> None:
+        self._send("SEND_F", stage, unit, *other)
 
-    def recv_forward(self, stage: int, microbatch: int, *other: int) -> None:
-        self._receive("RECV_F", stage, microbatch, *other)
+    def recv_forward(self, stage: int, unit: int, *other: int) -> None:
+        self._receive("RECV_F", stage, unit, *other)
 
-    def send_backward(self, stage: int, microbatch: int, *other: int) -> None:
-        self._send("SEND_B", stage, microbatch, *other)
+    def send_backward(self, stage: int, unit: int, *other: int) -> None:
+        self._send("SEND_B", stage, unit, *other)
 
-    def recv_backward(self, stage: int, microbatch: int, *other: int) -> None:
-        self._receive("RECV_B", stage, microbatch, *other)
+    def recv_backward(self, stage: int, unit: int, *other: int) -> None:
+        self._receive("RECV_B", stage, unit, *other)
 
-    def wait_send_forward(self, stage: int, microbatch: int, *other: int) -> None:
-        self._transfers.wait(self._sends.pop(("SEND_F", stage, microbatch, *other)))
+    def wait_send_forward(self, stage: int, unit: int, *other: int) -> None:
+        self._transfers.wait(self._sends.pop(("SEND_F", stage, unit, *other)))
 
-    def wait_send_backward(self, stage: int, microbatch: int, *other: int) -> None:
-        self._transfers.wait(self._sends.pop(("SEND_B", stage, microbatch, *other)))
+    def wait_send_backward(self, stage: int, unit: int, *other: int) -> None:
+        self._transfers.wait(self._sends.pop(("SEND_B", stage, unit, *other)))
 
     def batch(self, *members: tuple[Any, ...]) -> None:
         """Posts transfers together, so that they do not wait for each other. Where a
@@ -329,8 +372,8 @@ class Worker:
     def overlap(self, *members: tuple[str, int, int]) -> None:
         """Runs computes that may run at the same time: one after the other, unless
         there is a handler."""
-        for kind, stage, microbatch in members:
-            getattr(self, METHODS[kind])(stage, microbatch)
+        for kind, stage, unit in members:
+            getattr(self, METHODS[kind])(stage, unit)
 
     def unshard(self, stage: int) -> None:
         self._each(stage, "unshard")
@@ -381,9 +424,12 @@ class Worker:
 class Evaluation(Worker):
     """Runs the forwards of a list and nothing else."""
 
-    def forward(self, stage: int, microbatch: int) -> None:
-        super().forward(stage, microbatch)
-        self._part(stage, microbatch).kept.clear()
+    def forward(self, stage: int, unit: int) -> None:
+        super().forward(stage, unit)
+        part = self._part(stage, unit)
+        part.kept.clear()
+        if (unit + 1) % self.slices == 0:
+            part.contexts.pop(unit // self.slices, None)
 
     no_step: Any = staticmethod(lambda *_: None)
     backward = backward_input = backward_weight = no_step
