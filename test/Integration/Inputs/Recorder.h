@@ -16,7 +16,8 @@ public:
   using Kind = pipec::runtime::StepKind;
 
   template <class Body>
-  void run(const pipec::runtime::Schedule &, int rank, Body &&body) {
+  void run(const pipec::runtime::Schedule &schedule, int rank, Body &&body) {
+    slices = schedule.slices;
     std::printf("rank %d\n", rank);
     body(*this);
   }
@@ -73,8 +74,8 @@ public:
   }
 
 private:
-  static void print(const Step &step) {
-    std::printf("%s", pipec::runtime::stepText(step).c_str());
+  void print(const Step &step) {
+    std::printf("%s", pipec::runtime::stepText(step, slices).c_str());
   }
   void one(const Step &step) {
     print(step);
@@ -90,6 +91,8 @@ private:
     }
     std::printf("\n");
   }
+
+  int slices = 1;
 };
 
 inline void record(const char *name, const pipec::runtime::Schedule &schedule,
