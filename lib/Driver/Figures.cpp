@@ -29,6 +29,12 @@ void writeParams(json::OStream &json, const ParamValues &params,
   });
 }
 
+/// True for one slice, if that is the default.
+static bool hasOneSlice(const ast::ParamDecl &param, int64_t value) {
+  return param.role == ast::Role::Slices && value == 1 && param.defaultValue &&
+         ast::sourceText(param.defaultValue->range) == "1";
+}
+
 ParamValues furtherParams(const CheckedSchedule &schedule,
                           const Schedule &lowered) {
   ParamValues params;
@@ -36,7 +42,7 @@ ParamValues furtherParams(const CheckedSchedule &schedule,
        zip_equal(schedule.decl->params, lowered.params))
     if (param.role != ast::Role::Ranks &&
         param.role != ast::Role::Microbatches &&
-        !(param.role == ast::Role::Slices && value.second == 1))
+        !hasOneSlice(param, value.second))
       params.push_back(
           {(param.label.text.empty() ? param.name : param.label).text.str(),
            value.second});
