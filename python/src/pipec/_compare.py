@@ -72,7 +72,7 @@ class Candidate:
     bound: float | None = None
     """For a found schedule, a lower bound of the makespan."""
     frameworks: Mapping[str, Verdict] = dataclasses.field(default_factory=dict)
-    """By `pytorch`, `torchtitan`, `deepspeed` and `megatron`."""
+    """By the name of the framework, such as `pytorch`."""
 
 
 @dataclasses.dataclass(frozen=True)
