@@ -3,6 +3,7 @@
 
 #include "Calibrate/Calibration.h"
 
+#include "Cost/SettingsText.h"
 #include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -25,10 +26,6 @@ Rational milliseconds(int64_t nanoseconds) {
 
 static Rational thousandths(int64_t value) {
   return *Rational::make(value, 1000);
-}
-
-static std::string overlapName(ArrayRef<StepKind> members) {
-  return join(map_range(members, stepKindName), " & ");
 }
 
 namespace {
@@ -159,7 +156,7 @@ void Calibrator::setOverlaps() {
       ratios[kinds].push_back(
           std::llround(1000.0 * double(span.work()) / double(sum)));
     else
-      unknown.insert(overlapName(kinds));
+      unknown.insert(overlapText(kinds));
   }
   for (auto &[kinds, all] : ratios) {
     llvm::sort(all);
@@ -170,7 +167,7 @@ void Calibrator::setOverlaps() {
   }
   for (const std::string &kinds : unknown)
     if (!any_of(ratios, [&](const auto &entry) {
-          return overlapName(entry.first) == kinds;
+          return overlapText(entry.first) == kinds;
         }))
       leaveOut("overlap " + shortened(kinds) + ": its members never run alone");
 }

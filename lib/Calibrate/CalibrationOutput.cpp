@@ -3,6 +3,7 @@
 
 #include "Calibrate/Calibration.h"
 
+#include "Cost/SettingsText.h"
 #include "Support/Decimal.h"
 #include "Support/Json.h"
 #include "Support/TextTable.h"
@@ -25,12 +26,11 @@ namespace pipec {
 static std::string placeText(const MeasuredFigure &figure) {
   const ScopeInfo &scope = infoOf(figure.place.scope);
   if (scope.scope == FigureScope::Overlap)
-    return join(map_range(figure.members, stepKindName), " & ");
+    return overlapText(figure.members);
   return placeText(figure.place);
 }
 
-/// By clock, its offset from the clock of rank 0, without that
-/// of rank 0; the first rank that reads a clock stands for it.
+/// The first rank that reads each clock other than that of rank 0.
 static SmallVector<unsigned> otherClocks(const Clocks &clocks) {
   SmallVector<unsigned> firsts;
   for (auto [rank, clock] : enumerate(clocks.clock))
@@ -185,8 +185,7 @@ void writeCostProfile(const CostSettings &costs, const MemorySettings &memory,
     if (!costs.overlaps.empty())
       json.attributeObject("overlaps", [&] {
         for (const CostSettings::Overlap &overlap : costs.overlaps) {
-          std::string key =
-              join(map_range(overlap.members, stepKindName), " & ");
+          std::string key = overlapText(overlap.members);
           if (overlap.isFactor)
             json.attributeObject(
                 key, [&] { writeNumber(json, "factor", overlap.cost); });

@@ -7,6 +7,7 @@
 #include "Support/Json.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
@@ -15,6 +16,10 @@ namespace pipec {
 
 /// The number of overlaps that the line lists; more are only counted.
 static constexpr size_t maxNamed = 8;
+
+std::string overlapText(ArrayRef<StepKind> members) {
+  return join(map_range(members, stepKindName), " & ");
+}
 
 /// A cost as a decimal if that is exact, otherwise as a fraction.
 static std::string exactText(Rational cost) {
@@ -84,10 +89,8 @@ void CostLine::addOverlaps(const CostSettings &costs, bool factors) {
   for (const CostSettings::Overlap &overlap : costs.overlaps) {
     if (!isShown(overlap))
       continue;
-    std::string name;
-    for (StepKind member : overlap.members)
-      name += ((name.empty() ? "" : " & ") + stepKindName(member)).str();
-    add(name + (overlap.isFactor ? " factor" : ""), overlap.cost, overlap.cost);
+    add(overlapText(overlap.members) + (overlap.isFactor ? " factor" : ""),
+        overlap.cost, overlap.cost);
   }
 }
 

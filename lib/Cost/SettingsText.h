@@ -11,6 +11,9 @@
 
 namespace pipec {
 
+/// The members of an overlap: `F & B`.
+std::string overlapText(llvm::ArrayRef<StepKind> members);
+
 /// A list of costs, each of which may differ between places: `F 1, B 2 to 3, I
 /// ~0.5`, where `~` marks costs that were assumed.
 class CostLine {

@@ -14,8 +14,6 @@ namespace pipec::search {
 /// Counts of letters are kept at every place that this divides.
 static constexpr uint32_t countEvery = 16;
 
-static constexpr Ticks never = Problem::maxTicks * 4096;
-
 /// How many ranks have one least time.
 static constexpr unsigned blockSize = 64;
 
@@ -23,8 +21,8 @@ Annealer::Annealer(const Problem &problem, uint64_t seed)
     : problem(problem), random(seed), timing(problem), counts(problem.ranks),
       running(problem.numLetters()),
       isDirty(problem.ranks, std::vector<char>(problem.wordLength())),
-      firstDirty(problem.ranks), dirtyTimes(problem.ranks, never),
-      blockTimes((problem.ranks + blockSize - 1) / blockSize, never) {
+      firstDirty(problem.ranks), dirtyTimes(problem.ranks, Problem::never),
+      blockTimes((problem.ranks + blockSize - 1) / blockSize, Problem::never) {
   for (auto &table : counts)
     table.resize((problem.wordLength() / countEvery + 1) *
                  problem.numLetters());
@@ -216,7 +214,7 @@ void Annealer::mark(unsigned rank, uint32_t place) {
   if (isDirty[rank][place])
     return;
   isDirty[rank][place] = true;
-  if (dirtyTimes[rank] != never && firstDirty[rank] <= place)
+  if (dirtyTimes[rank] != Problem::never && firstDirty[rank] <= place)
     return;
   firstDirty[rank] = place;
   dirtyTimes[rank] = place ? newEnds[timing.steps[rank][place - 1]] : 0;
@@ -236,7 +234,7 @@ void Annealer::findBlockTime(unsigned rank) {
 /// The first rank with the least time, and the least time of the others.
 std::pair<unsigned, Ticks> Annealer::firstDirtyRank() const {
   auto block = std::min_element(blockTimes.begin(), blockTimes.end());
-  Ticks others = never;
+  Ticks others = Problem::never;
   for (auto it = blockTimes.begin(); it != blockTimes.end(); ++it)
     if (it != block)
       others = std::min(others, *it);
@@ -265,7 +263,7 @@ bool Annealer::runRank(unsigned rank, const Move &move, Ticks limit) {
   // The step after the changed part has a new predecessor.
   uint32_t forced = rank == move.rank ? std::min(move.end + 1, length) : 0;
   Ticks now = i ? newEnds[list[i - 1]] : 0;
-  dirtyTimes[rank] = never;
+  dirtyTimes[rank] = Problem::never;
   for (;;) {
     dirty[i] = false;
     uint32_t step = list[i];
@@ -317,7 +315,7 @@ bool Annealer::propagate(const Move &move, Ticks limit) {
   for (;;) {
     unsigned first;
     std::tie(first, horizon) = firstDirtyRank();
-    if (dirtyTimes[first] == never)
+    if (dirtyTimes[first] == Problem::never)
       return true;
     work += problem.ranks / 8;
     if (!runRank(first, move, limit) || looked > 4 * problem.numSteps())
@@ -336,8 +334,8 @@ bool Annealer::evaluate(const Move &move, Ticks limit) {
   if (problem.ranks > 1024)
     work += problem.ranks / 2;
   if (!good) {
-    std::fill(dirtyTimes.begin(), dirtyTimes.end(), never);
-    std::fill(blockTimes.begin(), blockTimes.end(), never);
+    std::fill(dirtyTimes.begin(), dirtyTimes.end(), Problem::never);
+    std::fill(blockTimes.begin(), blockTimes.end(), Problem::never);
     for (auto &flags : isDirty)
       std::fill(flags.begin(), flags.end(), false);
     work += problem.numSteps() / 16;

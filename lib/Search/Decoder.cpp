@@ -26,7 +26,7 @@ void Decoder::findChoices(unsigned rank, const Targets &targets) {
   choices.clear();
   const Rank &state = states[rank];
   // The least target of a step that has its data, but not its memory.
-  Ticks blocked = never;
+  Ticks blocked = Problem::never;
   for (unsigned letter = 0; letter != problem.numLetters(); ++letter) {
     uint32_t n = count(rank, letter);
     if (n == problem.microbatches)
@@ -55,7 +55,7 @@ void Decoder::findChoices(unsigned rank, const Targets &targets) {
     choices.push_back({letter, start, target});
   }
   // A W frees memory.
-  if (blocked != never)
+  if (blocked != Problem::never)
     for (Choice &choice : choices)
       if (problem.info(rank, choice.letter).kind == LetterW)
         choice.target = std::min(choice.target, blocked);
@@ -65,7 +65,7 @@ void Decoder::findChoices(unsigned rank, const Targets &targets) {
 void Decoder::take(unsigned rank, const Targets &targets) {
   findChoices(rank, targets);
   assert(!choices.empty());
-  Ticks first = never;
+  Ticks first = Problem::never;
   for (const Choice &choice : choices)
     first = std::min(first, choice.start);
   const Choice *best = nullptr;
@@ -105,7 +105,7 @@ void Decoder::take(unsigned rank, const Targets &targets) {
 /// Finds when a rank can start its next step.
 void Decoder::findNext(unsigned rank, const Targets &targets) {
   findChoices(rank, targets);
-  Ticks next = never;
+  Ticks next = Problem::never;
   for (const Choice &choice : choices)
     next = std::min(next, choice.start);
   setNext(rank, next);
@@ -138,7 +138,7 @@ const Words &Decoder::run(const Targets &targets) {
   }
   for (uint32_t left = problem.numSteps(); left != 0; --left) {
     unsigned least = firsts[1];
-    assert(states[least].next != never && "lemma 2");
+    assert(states[least].next != Problem::never && "lemma 2");
     take(least, targets);
   }
   return words;

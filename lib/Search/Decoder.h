@@ -74,8 +74,6 @@ public:
   }
 
 private:
-  static constexpr Ticks never = Problem::maxTicks * 4096;
-
   /// A rank while it runs.
   struct Rank {
     Ticks now = 0;

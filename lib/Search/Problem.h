@@ -108,6 +108,8 @@ public:
   /// The largest sum of all times, and the largest size: sums of costs in the
   /// search cannot overflow.
   static constexpr Ticks maxTicks = Ticks(1) << 40;
+  /// Later than every time of a run.
+  static constexpr Ticks never = maxTicks * 4096;
   static constexpr uint32_t maxSteps = 1u << 22;
 
   unsigned ranks = 0;

@@ -3,7 +3,8 @@
 
 #include "Search/Writers.h"
 
-#include "llvm/ADT/STLExtras.h"
+#include "Cost/SettingsText.h"
+
 #include "llvm/ADT/Twine.h"
 
 #include <algorithm>
@@ -77,10 +78,8 @@ void Writer::settings(FigureBlock block, const FigureSet &figures,
     os << (scope.numbers ? " };\n" : ";\n");
   }
   for (const CostSettings::Overlap &overlap : overlaps) {
-    os << "    ";
-    for (auto [i, kind] : enumerate(overlap.members))
-      os << (i ? " & " : "") << stepKindName(kind);
-    os << (overlap.isFactor ? " { factor = " : " = ") << overlap.cost
+    os << "    " << overlapText(overlap.members)
+       << (overlap.isFactor ? " { factor = " : " = ") << overlap.cost
        << (overlap.isFactor ? " };\n" : ";\n");
   }
   os << "  }\n";
