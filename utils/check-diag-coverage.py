@@ -5,7 +5,7 @@
 
 A test names a kind of lib/Support/Diagnostics/*.def by `expected-error(Kind)` in
 the input of a --verify-diagnostics run, by `[Kind]` in the FileCheck lines for the
-output of --show-kinds, in the first line of an example of docs/Diagnostics.md,
+output of --show-kinds, in the first line of an example (test/Diagnostics/Inputs),
 which must show the kinds that it names, or, if no command can report the kind, by
 `diag::Id::Kind` in a unit test. Prints the kinds that no test names, and the names
 in tests that no table has.

@@ -29,7 +29,7 @@ Annealer::Annealer(const Problem &problem, uint64_t seed)
 }
 
 //===----------------------------------------------------------------------===//
-// The words at hand
+// The current words
 //===----------------------------------------------------------------------===//
 
 /// Counts letters from place `from`, where a count is kept, to place `to`.
@@ -197,7 +197,7 @@ bool Annealer::isPromising(const Move &move, Ticks limit) {
   return true;
 }
 
-/// Exchanges the changed part and the one at hand.
+/// Exchanges the changed part and the current one.
 void Annealer::exchange(const Move &move) {
   Word &word = words[move.rank];
   auto &list = timing.steps[move.rank];

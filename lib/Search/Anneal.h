@@ -73,7 +73,7 @@ private:
   Word segment;
   std::vector<uint32_t> segmentSteps;
   std::vector<Ticks> segmentEnds;
-  /// The times of a neighbour; unchanged steps keep to the times at hand.
+  /// The times of a neighbour; unchanged steps have the current times.
   std::vector<Ticks> newEnds;
   std::vector<uint32_t> changed;
   /// The places whose times must be found again: a flag for each, and the first

@@ -122,7 +122,7 @@ void Transfers::matchSends(const Schedule &schedule) {
       // Groups do not affect the match.
       send.setJoined(false);
       if (!send.sameAction(DataFlow::otherEnd(step, *port)))
-        crossedPairs.push_back({sender, self});
+        anyCrossed = true;
     }
   }
 

@@ -46,15 +46,10 @@ public:
   /// The unmatched P2P steps in the order of their numbers, including those on
   /// a stage without a neighbour on that side.
   const std::vector<uint32_t> &unmatched() const { return unmatchedSteps; }
-  /// Matching sends and receives that name different tensors, in the order of
-  /// the receives.
-  const std::vector<std::pair<uint32_t, uint32_t>> &crossed() const {
-    return crossedPairs;
-  }
   /// True if there is a wait for a send.
   bool hasSendWaits() const { return anySendWaits; }
   /// True if all sends and receives match and name the same tensor.
-  bool sound() const { return unmatchedSteps.empty() && crossedPairs.empty(); }
+  bool sound() const { return unmatchedSteps.empty() && !anyCrossed; }
 
 private:
   void matchSends(const Schedule &schedule);
@@ -68,7 +63,8 @@ private:
   /// The receives of steps with several inputs.
   llvm::DenseMap<uint32_t, llvm::SmallVector<uint32_t, 2>> joins;
   std::vector<uint32_t> unmatchedSteps;
-  std::vector<std::pair<uint32_t, uint32_t>> crossedPairs;
+  /// Some matching send and receive name different tensors.
+  bool anyCrossed = false;
   bool anySendWaits = false;
 };
 
