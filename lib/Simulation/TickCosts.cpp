@@ -242,7 +242,7 @@ private:
     }
   }
 
-  /// The factors of units are those of their micro-batches and slices.
+  /// Multiplies the factors of micro-batches and slices.
   void fillUnits() {
     auto factors = [&](FigureScope scope, unsigned size, int64_t parts) {
       std::vector<int64_t> all(size, parts);
@@ -308,7 +308,7 @@ private:
   TickCosts &costs;
   int64_t parts;
   int64_t rankParts = 1;
-  /// Of the factors of micro-batches and slices, and of micro-batches alone.
+  /// For the product of the two factors, and for micro-batches alone.
   int64_t microbatchParts = 1;
   int64_t wholeMicrobatchParts = 1;
   bool unitFits = false;
