@@ -211,18 +211,18 @@ void Stage::Impl::forwardBlock(const BlockPlace &place, Matrix &x,
   x.rowwise() += at(parameters, place.bias2, 1, width).row(0);
 }
 
-/// Turns the points of a slice into sums over all points up to them.
+/// Turns the points of a slice into means over all points up to them.
 void Stage::Impl::addEarlier(Matrix &x, Carry &carry) const {
   MatrixMap sum(carry.sum.data(), 1, config.width);
   for (int i = 0; i != x.rows(); ++i)
-    sum = x.row(i) += sum / 2;
+    sum = x.row(i) = (x.row(i) + sum) / 2;
 }
 
-/// Turns the gradients of the sums into those of the points.
+/// Turns the gradients of the means into those of the points.
 void Stage::Impl::addLater(Matrix &gradient, Carry &carry) const {
   MatrixMap later(carry.gradient.data(), 1, config.width);
   for (int i = int(gradient.rows()); i-- != 0;)
-    later = gradient.row(i) += later / 2;
+    later = gradient.row(i) = (gradient.row(i) + later) / 2;
 }
 
 double Stage::forward(int step, int microbatch, int slice, const Values *input,

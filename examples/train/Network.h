@@ -13,9 +13,9 @@
 // gradients of its weights, which no other stage needs.
 //
 // In a schedule with slices, the points of a micro-batch are a sequence, and
-// each stage first replaces each of them by a weighted sum of those up to it,
+// each stage first replaces each of them by a weighted mean of those up to it,
 //
-//   y_t = x_t + y_(t-1) / 2
+//   y_t = (x_t + y_(t-1)) / 2
 //
 // so that a slice depends on the slices before it.
 //

@@ -93,7 +93,7 @@ assert labels(HEAD + "  memory { stage 0 { | } }") >= {"F", "B", "parameters"}
 assert labels(HEAD + "  cost { stage 0 { | } }") >= {"F", "B"} and \
     "stage" not in labels(HEAD + "  cost { stage 0 { | } }")
 assert labels(HEAD + "  fsdp { | }") == {"stages", "max_active", "prefetch"}
-assert labels("schedule a(|") == {"ranks", "microbatches", "chunks"}
+assert labels("schedule a(|") == {"ranks", "microbatches", "chunks", "slices"}
 assert labels(HEAD + "  let |") == set() and labels("// |") == set() and labels('import "|') == set()
 # A name is visible to the end of its block, and not after it.
 assert "i" not in labels(HEAD + "  steady { for i in 0..2 { F } | }")

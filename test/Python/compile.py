@@ -30,7 +30,7 @@ assert sorted(map(str.upper, kinds)) == sorted(Kind.__members__), kinds
 # Sizes, steps, text.
 plain = pipec.compile("one_f_one_b", ranks=2, microbatches=3)
 assert (plain.name, plain.ranks, plain.stages, plain.microbatches) == ("one_f_one_b", 2, 2, 3)
-assert plain.params == {"p": 2, "m": 3}
+assert plain.params == {"p": 2, "m": 3, "s": 1}
 assert plain.stage_to_rank == [0, 1] and plain.stages_of(1) == [1]
 assert not plain.forward_only
 laid = pipec.compile("one_f_one_b", ranks=2, microbatches=2, args=["--layout=Ett|tL"])

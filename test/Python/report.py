@@ -16,7 +16,7 @@ from pipec import Kind, _report
 plain = pipec.compile("one_f_one_b", ranks=2, microbatches=3)
 report = plain.report()
 assert (report.makespan, report.span, report.work, report.peak) == (12, 12, 18, 2)
-assert report.bubble_makespan == 0.25 and report.params == {"p": 2, "m": 3} and report.model is None
+assert report.bubble_makespan == 0.25 and report.params == {"p": 2, "m": 3, "s": 1} and report.model is None
 assert [rank.idle for rank in report.ranks] == [3, 3] and report.ranks[0].memory.activations == 2
 assert repr(report) == "<pipec.Report one_f_one_b: makespan 12, bubble 0.25, peak 2>", report
 try:

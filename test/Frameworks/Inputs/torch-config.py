@@ -45,7 +45,7 @@ def read(name):
 
 loop = read("loop")
 assert (loop["ranks"], loop["stages"], loop["microbatches"]) == (4, 4, 8)
-assert loop["params"] == {"p": 4, "m": 8}
+assert loop["params"] == {"p": 4, "m": 8, "s": 1}
 assert loop["torchtitan"]["settings"]["parallelism.pipeline_parallel_schedule"] == "1F1B"
 assert loop["safe"] == dict.fromkeys(["stream", "pair", "edge", "buffered"], True)
 assert loop["torch"]["format"] == "compute_comms"

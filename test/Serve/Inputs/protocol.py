@@ -451,7 +451,7 @@ def calibrating(_):
         # Other schedules have other stages than those that were measured.
         model = {"files": {"cost-profile": profile}, "ranks": 4, "microbatches": 8}
         state = follow(served, served.run("/compare", PROGRAM, **model, parts=4)[1]["job"])
-        makespan = {row["name"]: row["makespan"] for row in state["output"]["schedules"]}
+        makespan = {row["name"]: row["makespan"] for row in state["output"]["schedules"] if "makespan" in row}
         check(makespan["one_f_one_b"] == 840.9225 and makespan["zbv"] > 100, f"{makespan}")
         check(str(inside) not in json.dumps(state), "the name of a temporary file")
         state = follow(served, served.run("/compare", PROGRAM, **model)[1]["job"])

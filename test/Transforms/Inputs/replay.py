@@ -7,7 +7,7 @@ import collections
 import fractions
 import re
 
-STEP = re.compile(r"(F|B|I|W|SEND_F|RECV_F|SEND_B|RECV_B) s(\d+) m(\d+)(?: (?:->|<-) r(\d+))?")
+STEP = re.compile(r"(F|B|I|W|SEND_F|RECV_F|SEND_B|RECV_B) s(\d+) m([\d.]+)(?: (?:->|<-) r(\d+))?")
 
 Step = collections.namedtuple("Step", "kind stage microbatch peer")
 
@@ -25,7 +25,7 @@ class Schedule:
             elif line.startswith("expect makespan == "):
                 self.expected = fractions.Fraction(line.split()[-1])
             elif self.ranks:
-                steps = [Step(k, int(s), int(m), None if p is None else int(p))
+                steps = [Step(k, int(s), m, None if p is None else int(p))
                          for k, s, m, p in map(
                              lambda x: (x[0], x[1], x[2], x[3] or None),
                              STEP.findall(line))]
