@@ -114,9 +114,9 @@ LogicalResult SlicesRun::run() {
           json.attributeObject("slices", [&] {
             for (unsigned k = 0; k != slices; ++k)
               json.attributeObject(utostr(k), [&] {
-                Rational value = factor(k);
-                json.attribute("factor", double(value.numerator()) /
-                                             double(value.denominator()));
+                json.attributeBegin("factor");
+                json.rawValue(decimalText(factor(k)));
+                json.attributeEnd();
               });
           });
         });
