@@ -7,7 +7,6 @@
 #include "llvm/ADT/Sequence.h"
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 #include <set>
 
@@ -25,136 +24,105 @@ static constexpr size_t minConstant = 16;
 /// divided further.
 static constexpr unsigned maxDivisions = 3;
 static constexpr size_t maxWays = 10;
+/// How many pieces are combined, and the number of equations after which no
+/// more are fitted.
+static constexpr size_t maxPieces = 3;
+static constexpr size_t maxWork = 3000000;
 
-CaseFinder::CaseFinder(const FitSamples &samples) : samples(samples) {
+/// True if the formulas, one per component, have the values of a sample.
+template <typename FormulaT>
+static bool haveValues(ArrayRef<FormulaT> formulas, const FitSample &sample) {
+  return !sample.values.empty() &&
+         all_of(zip_equal(formulas, sample.values), [&](auto pair) {
+           return std::get<0>(pair).value(sample.atoms) == std::get<1>(pair);
+         });
+}
+
+CaseFinder::CaseFinder(const FitSamples &samples)
+    : samples(samples), all(samples.samples.size()), heldOut(all.size()),
+      unknown(all.size()) {
+  all.set(0, samples.numInside);
+  for (auto [i, sample] : enumerate(samples.samples)) {
+    heldOut[i] = sample.heldOut;
+    unknown[i] = sample.values.empty();
+  }
+  // Neighbours on the grid say little that is new. In strides, a system of
+  // equations soon contradicts itself.
+  constexpr size_t stride = 37;
+  for (size_t begin = 0; begin != stride; ++begin)
+    for (size_t i = begin; i < samples.numInside; i += stride)
+      order.push_back(i);
+
   // The families: variables, their products, and those with one quotient.
   std::vector<unsigned> atoms(1 + samples.numVariables);
   std::iota(atoms.begin(), atoms.end(), 0);
-  auto addFamily = [&](unsigned degree) {
+  auto addFamily = [&](bool products) {
     Family &family = families.emplace_back();
-    for (size_t i = 0; i != (degree == 1 ? 1 : atoms.size()); ++i)
+    for (size_t i = 0; i != (products ? atoms.size() : 1); ++i)
       for (unsigned second : ArrayRef(atoms).drop_front(i))
-        family.products.push_back({atoms[i], second});
-    for (const FitSample &sample : samples.samples) {
-      std::vector<Residue> &row = family.equations.emplace_back();
-      for (auto [a, b] : family.products)
-        row.push_back(sample.atoms[a] * sample.atoms[b]);
-      for (Rational value : sample.values)
-        row.push_back(Residue(value));
-    }
+        family.push_back({atoms[i], second});
   };
-  addFamily(1);
-  addFamily(2);
+  addFamily(false);
+  addFamily(true);
   atoms.push_back(0);
   for (size_t atom = atoms.size() - 1; atom != samples.names.size(); ++atom) {
     atoms.back() = atom;
-    addFamily(2);
+    addFamily(true);
   }
-
-  // The forms of half-spaces.
-  std::vector<unsigned> varied = samples.varied(), orNone = varied;
-  orNone.push_back(0);
-  auto add = [&](std::array<int64_t, 3> factors, unsigned a, unsigned b,
-                 unsigned c) {
-    Condition half;
-    half.factors.resize(1 + samples.numVariables);
-    half.factors[a] = factors[0];
-    half.factors[b] += factors[1];
-    half.factors[c] += factors[2];
-    if (any_of(forms, [&](const Condition &other) {
-          return other.factors == half.factors;
-        }))
-      return;
-    forms.push_back(half);
-    std::vector<int64_t> &values = formValues.emplace_back();
-    for (const FitSample &sample : samples.samples)
-      values.push_back(half.value(sample.atoms));
-  };
-  add({0, 0, 0}, 0, 0, 0);
-  static constexpr std::array<int64_t, 3> patterns[] = {
-      {1, 0, 0},  {1, -1, 0}, {1, -2, 0}, {1, -3, 0},
-      {1, 1, -1}, {1, 1, -2}, {1, 2, -2}};
-  for (auto [x, y, z] : patterns)
-    for (unsigned a : varied)
-      for (unsigned b : orNone)
-        for (unsigned c : orNone)
-          if (!y == !b && !z == !c && a != b && a != c && (!b || b != c)) {
-            add({x, y, z}, a, b, c);
-            add({-x, -y, -z}, a, b, c);
-          }
-
-  // The ways to divide samples into cases, the simplest first.
-  auto condition = [&](unsigned a, Condition::Relation relation, int64_t bound,
-                       int64_t modulus, unsigned divisor) {
-    Condition condition{{}, relation, bound, modulus, divisor};
-    condition.factors.resize(1 + samples.numVariables);
-    condition.factors[a] = 1;
-    return condition;
-  };
-  for (int64_t modulus : {2, 3})
-    for (unsigned a : varied)
-      for (Split &split = splits.emplace_back();
-           split.size() != size_t(modulus);)
-        split.push_back(
-            condition(a, Condition::Relation::Equal, split.size(), modulus, 0));
-  for (auto [a, b] : samples.divisions) {
-    if (!is_contained(varied, a) || !is_contained(varied, b))
-      continue;
-    splits.push_back({condition(a, Condition::Relation::Equal, 0, 1, b),
-                      condition(a, Condition::Relation::NotEqual, 0, 1, b)});
-    for (auto [over, by] : {std::pair<int64_t, int64_t>(1, 1), {1, 2}, {2, 1}})
-      for (int64_t bound : {0, 1, -1}) {
-        Condition side =
-            condition(a, Condition::Relation::AtLeast, bound, 0, 0);
-        side.factors[a] = over, side.factors[b] = -by;
-        splits.push_back({side, side.negated()});
-      }
-  }
-}
-
-const std::optional<std::vector<Formula>> &
-CaseFinder::formulasOf(const Subset &subset) {
-  auto [it, fresh] = known.try_emplace(subset);
-  bool divided = subset.size() != samples.samples.size();
-  if (!fresh || subset.size() < minSamples || !isSpread(subset) ||
-      (divided && size_t(count_if(subset, [&](unsigned number) {
-                    return samples.samples[number].heldOut;
-                  })) < minHeldOut))
-    return it->second;
-  std::optional<std::vector<Formula>> formulas;
-  for (const Family &family : families)
-    if (std::optional<Piece> piece = fit(subset, family, 0, 0)) {
-      formulas.emplace();
-      for (Polynomial &value : piece->values)
-        formulas->push_back({false, {std::move(value)}});
-      break;
-    }
-  for (const Family &family : ArrayRef(families).take_front(divided ? 2 : ~0u))
-    if (!formulas)
-      formulas = several(subset, subset, {}, family);
-  bool isConstant = true;
-  size_t most = 0;
-  for (const Formula &formula : formulas.value_or(std::vector<Formula>())) {
-    most = std::max(most, formula.size());
-    for (const Polynomial &part : formula.parts)
-      for (const Polynomial::Term &term : part.terms)
-        isConstant &= !term.atoms.second;
-  }
-  if (subset.size() >=
-      std::max(3 * most, divided && isConstant ? minConstant : 0))
-    it->second = std::move(formulas);
-  return it->second;
+  addConditions();
 }
 
 //===----------------------------------------------------------------------===//
 // Cases
 //===----------------------------------------------------------------------===//
 
+/// Formulas for all samples of `subset`.
+CaseFinder::Result CaseFinder::resultOf(const Subset &subset) {
+  auto [it, fresh] = known.try_emplace(subset);
+  bool divided = subset != all;
+  if (!fresh || subset.count() < minSamples || subset.anyCommon(unknown) ||
+      !isSpread(subset, {}) ||
+      (divided && (BitVector(subset) &= heldOut).count() < minHeldOut))
+    return it->second;
+  Result result;
+  for (const Family &family : families)
+    if (std::optional<Piece> piece = fit(subset, family)) {
+      for (Polynomial &value : piece->values)
+        result.formulas.push_back({{std::move(value)}});
+      break;
+    }
+  for (const Family &family : ArrayRef(families).take_front(divided ? 1 : ~0u))
+    if (result.formulas.empty()) {
+      std::vector<Piece> pieces = pool(subset, family);
+      if (!pieces.empty())
+        result.explained = std::max<size_t>(
+            result.explained,
+            (BitVector(subset) &= pieces.front().explains).count());
+      result.formulas = several(subset, subset, {}, pieces, family);
+    }
+  bool isConstant = divided;
+  size_t most = 0;
+  for (const Formula &formula : result.formulas) {
+    size_t terms = 0;
+    for (const Polynomial &part : formula.parts) {
+      terms += part.terms.size();
+      for (const auto &[_, atoms] : part.terms)
+        isConstant &= atoms.second == 0;
+    }
+    most = std::max(most, terms);
+  }
+  if (subset.count() < std::max(3 * most, isConstant ? minConstant : 0))
+    result.formulas.clear();
+  if (!result.formulas.empty())
+    result.explained = subset.count();
+  return known[subset] = std::move(result);
+}
+
 /// The number of samples in the cases, where each case costs 1 % of `all`.
 static int64_t worth(ArrayRef<FormulaCase> cases, size_t all) {
   int64_t worth = 0;
   for (const FormulaCase &one : cases)
-    worth += 100 * int64_t(one.samples.size()) - int64_t(all);
+    worth += 100 * int64_t(one.samples.count()) - int64_t(all);
   return worth;
 }
 
@@ -163,46 +131,25 @@ static int64_t worth(ArrayRef<FormulaCase> cases, size_t all) {
 /// the best few are divided further.
 std::vector<FormulaCase> CaseFinder::findCases(const Subset &subset,
                                                unsigned divisions) {
-  if (const auto &formulas = formulasOf(subset))
-    return {{{}, *formulas, subset}};
-  if (divisions == 0 || subset.size() < 2 * minSamples)
+  if (Result result = resultOf(subset); !result.formulas.empty())
+    return {{{}, std::move(result.formulas), subset, {}}};
+  if (divisions == 0 || subset.count() < 2 * minSamples)
     return {};
-  std::vector<Split> tried = splits;
-  for (const Piece &piece : pool(subset, families.front()))
-    tried.push_back({piece.half, piece.half.negated()});
   struct Way {
-    Split split;
+    ArrayRef<Condition> split;
     std::vector<Subset> sides;
     size_t explained = 0;
   };
   std::vector<Way> ways;
-  for (Split &split : tried) {
-    Way &way = ways.emplace_back(Way{std::move(split), {}});
-    for (const Condition &condition : way.split) {
-      Subset &side = way.sides.emplace_back();
-      copy_if(subset, std::back_inserter(side), [&](unsigned number) {
-        return condition.holds(samples.samples[number].atoms);
-      });
+  for (const std::vector<Condition> &split : splits) {
+    Way way{split, {}};
+    for (const Condition &side : split) {
+      Subset &part = way.sides.emplace_back(subset);
+      part &= side.samples;
+      way.explained += resultOf(part).explained;
     }
-    if (is_contained(way.sides, subset)) {
-      ways.pop_back();
-      continue;
-    }
-    bool complete = true;
-    for (const Subset &side : way.sides) {
-      bool found = formulasOf(side).has_value();
-      complete &= found;
-      if (found)
-        way.explained += side.size();
-      else if (divisions > 1 && none_of(side, [&](unsigned number) {
-                 return samples.samples[number].values.empty();
-               }))
-        if (std::vector<Piece> pieces = pool(side, families.front());
-            !pieces.empty())
-          way.explained += pieces.front().numExplained;
-    }
-    if (complete)
-      break;
+    if (!is_contained(way.sides, subset))
+      ways.push_back(std::move(way));
   }
   llvm::stable_sort(ways, [](const Way &a, const Way &b) {
     return a.explained > b.explained;
@@ -211,162 +158,114 @@ std::vector<FormulaCase> CaseFinder::findCases(const Subset &subset,
   for (const Way &way : ArrayRef(ways).take_front(maxWays)) {
     std::vector<FormulaCase> cases;
     size_t covered = 0;
-    for (auto [side, condition] : zip_equal(way.sides, way.split))
-      for (FormulaCase &one : findCases(side, divisions - 1)) {
-        one.conditions.insert(one.conditions.begin(), condition);
-        covered += one.samples.size();
+    for (auto [part, side] : zip_equal(way.sides, way.split))
+      for (FormulaCase &one : findCases(part, divisions - 1)) {
+        one.conditions.insert(one.conditions.begin(), side);
+        covered += one.samples.count();
         cases.push_back(std::move(one));
       }
-    if (worth(cases, samples.samples.size()) >
-        worth(best, samples.samples.size()))
+    if (worth(cases, samples.numInside) > worth(best, samples.numInside))
       best = std::move(cases);
-    if (covered == subset.size())
+    if (covered == subset.count())
       break;
   }
   return best;
 }
 
 std::vector<FormulaCase> CaseFinder::find() {
-  Subset all(samples.samples.size());
-  std::iota(all.begin(), all.end(), 0);
-  return findCases(all, maxDivisions);
+  std::vector<FormulaCase> cases = findCases(all, maxDivisions);
+  for (FormulaCase &one : cases) {
+    one.wrong = all;
+    one.wrong.flip();
+    for (const Condition &condition : one.conditions)
+      one.wrong &= condition.samples;
+    for (unsigned i : one.wrong.set_bits())
+      if (haveValues(ArrayRef(one.values), samples.samples[i]))
+        one.wrong.reset(i);
+    one.samples.resize(samples.numInside);
+  }
+  return cases;
 }
 
 std::optional<unsigned> CaseFinder::firstContradiction() const {
-  LinearSystem system(families[1].products.size(), samples.numComponents);
-  for (unsigned number = 0; number != samples.samples.size(); ++number)
-    if (!system.add(families[1].equations[number]))
-      return number;
+  LinearSystem system(families[1].size());
+  for (unsigned i = 0; i != samples.numInside; ++i)
+    if (unknown[i] || !system.add(equation(i, families[1])))
+      return i;
   return std::nullopt;
 }
 
 //===----------------------------------------------------------------------===//
-// Fitting polynomials to half-spaces
+// Pieces
 //===----------------------------------------------------------------------===//
 
-/// How many pieces are tried, and the bounds of half-spaces.
-static constexpr size_t maxPieces = 6;
-static constexpr int64_t maxBound = 3;
-/// The number of equations after which no more half-spaces are tried.
-static constexpr size_t maxWork = 3000000;
-
-/// True if the formulas, one per component, have the values of a sample.
-template <typename FormulaT>
-static bool haveValues(const std::vector<FormulaT> &formulas,
-                       const FitSample &sample) {
-  return !sample.values.empty() &&
-         all_of(zip_equal(formulas, sample.values), [&](auto pair) {
-           return std::get<0>(pair).value(sample.atoms) == std::get<1>(pair);
-         });
+std::vector<uint64_t> CaseFinder::equation(unsigned number,
+                                           const Family &family) const {
+  const FitSample &sample = samples.samples[number];
+  std::vector<uint64_t> row;
+  for (auto [a, b] : family)
+    row.push_back(LinearSystem::residue(sample.atoms[a] * sample.atoms[b]));
+  append_range(row, map_range(sample.values, LinearSystem::residue));
+  return row;
 }
 
-bool FormulaCase::hold(const FitSample &sample) const {
-  return haveValues(values, sample);
-}
-
-/// True if each variable has three values among `subset`, or all that it has.
-/// What holds for one or two values of a variable may be a coincidence.
-bool CaseFinder::isSpread(const Subset &subset) const {
-  auto count = [&](unsigned variable, auto numbers) {
+/// True if each variable has three values among `subset`, or all that it has,
+/// and each atom more values than determine the terms of this atom alone. What
+/// holds for a few values of a variable may be a coincidence.
+bool CaseFinder::isSpread(const Subset &subset,
+                          ArrayRef<Polynomial> polynomials) const {
+  auto hasValues = [&](unsigned atom, const Subset &numbers, size_t needed) {
     std::set<int64_t> values;
-    for (unsigned number : numbers) {
-      values.insert(samples.samples[number].variable(variable));
-      if (values.size() == 3)
+    for (unsigned i : numbers.set_bits()) {
+      if (values.size() >= needed)
         break;
+      values.insert(samples.samples[i].atoms[atom]);
     }
-    return values.size();
+    return values.size() >= needed;
   };
-  auto all = seq<unsigned>(0, samples.samples.size());
-  return all_of(seq<unsigned>(0, samples.numVariables), [&](unsigned i) {
-    return count(i, subset) == count(i, all) || count(i, subset) == 3;
-  });
-}
-
-/// True if the terms of each set of atoms have more different values of these
-/// atoms in `subset` than determine them: samples that differ only in other
-/// atoms say nothing about them.
-bool CaseFinder::isSupported(const Polynomial &polynomial,
-                             const Subset &subset) const {
-  std::vector<unsigned> used;
-  for (const Polynomial::Term &term : polynomial.terms)
-    for (unsigned atom : {term.atoms.first, term.atoms.second})
-      if (atom && !is_contained(used, atom))
-        used.push_back(atom);
-  for (unsigned set = 1; set < 1u << used.size(); ++set) {
-    Subset atoms = {0};
-    for (auto [i, atom] : enumerate(used))
-      if (set >> i & 1)
-        atoms.push_back(atom);
-    size_t terms = count_if(polynomial.terms, [&](const auto &term) {
-      return term.atoms.second && is_contained(atoms, term.atoms.first) &&
-             is_contained(atoms, term.atoms.second);
-    });
-    size_t needed = terms ? std::max(terms + 2, 2 * terms) : 0;
-    std::set<std::vector<int64_t>> different;
-    for (unsigned number : subset) {
-      if (different.size() >= needed)
-        break;
-      std::vector<int64_t> values;
-      for (unsigned atom : atoms)
-        values.push_back(samples.samples[number].atoms[atom]);
-      different.insert(std::move(values));
-    }
-    if (different.size() < needed)
+  for (unsigned atom = 1; atom != samples.names.size(); ++atom) {
+    size_t needed = atom > samples.numVariables ? 0 : 3;
+    while (needed && needed <= 3 && !hasValues(atom, all, needed))
+      --needed;
+    for (const Polynomial &polynomial : polynomials)
+      if (size_t terms = count_if(polynomial.terms, [&](const auto &term) {
+            auto [a, b] = term.second;
+            return b == atom && (a == 0 || a == atom);
+          }))
+        needed = std::max({needed, terms + 2, 2 * terms});
+    if (!hasValues(atom, subset, needed))
       return false;
   }
   return true;
 }
 
-/// Fits polynomials to the samples of `subset` in a half-space: those that are
-/// not held out determine them, and they must agree with the others.
+/// Fits polynomials to all samples of `subset`: those that are not held out
+/// determine them, and they must agree with the others.
 std::optional<CaseFinder::Piece> CaseFinder::fit(const Subset &subset,
-                                                 const Family &family,
-                                                 unsigned form, int64_t bound) {
-  LinearSystem system(family.products.size(), samples.numComponents);
-  Subset inside;
-  bool tested = false;
-  // Neighbours on the grid say little that is new. In strides, a system of
-  // equations soon contradicts itself.
-  constexpr size_t stride = 37;
-  for (size_t begin = 0; begin != stride; ++begin)
-    for (size_t i = begin; i < subset.size(); i += stride) {
-      unsigned number = subset[i];
-      if (formValues[form][number] < bound)
-        continue;
-      if (samples.samples[number].values.empty())
-        return std::nullopt;
-      inside.push_back(number);
-      if (samples.samples[number].heldOut) {
-        tested = true;
-        continue;
-      }
-      ++work;
-      if (!system.add(family.equations[number]))
-        return std::nullopt;
-    }
-  auto solution = system.solution();
-  if (!tested || !solution)
+                                                 const Family &family) {
+  if (subset.anyCommon(unknown) || !subset.anyCommon(heldOut))
     return std::nullopt;
-  Piece piece;
-  for (const std::vector<Rational> &factors : *solution) {
+  LinearSystem system(family.size());
+  for (unsigned i : order)
+    if (subset[i] && !heldOut[i] &&
+        (++work > maxWork || !system.add(equation(i, family))))
+      return std::nullopt;
+  Piece piece{{}, Subset(all.size())};
+  for (const auto &factors : system.solution(samples.numComponents)) {
     Polynomial &polynomial = piece.values.emplace_back();
-    for (auto [factor, atoms] : zip_equal(factors, family.products))
+    for (auto [factor, atoms] : zip_equal(factors, family))
       if (!factor.isZero())
         polynomial.terms.push_back({factor, atoms});
-    if (inside.size() < 2 * polynomial.terms.size() + 2 ||
-        !isSupported(polynomial, inside))
+    if (subset.count() < 2 * polynomial.terms.size() + 2)
       return std::nullopt;
   }
-  piece.explains.resize(samples.samples.size());
-  for (unsigned number : inside)
-    if (!haveValues(piece.values, samples.samples[number]))
-      return std::nullopt;
-  for (auto [number, sample] : enumerate(samples.samples))
-    if (haveValues(piece.values, sample))
-      piece.explains.set(number);
-  piece.half = forms[form];
-  piece.half.bound = bound;
-  piece.numInside = inside.size();
+  auto explains = [&](unsigned i) {
+    return haveValues(ArrayRef(piece.values), samples.samples[i]);
+  };
+  if (!isSpread(subset, piece.values) || !all_of(subset.set_bits(), explains))
+    return std::nullopt;
+  for (unsigned i : all.set_bits())
+    piece.explains[i] = explains(i);
   return piece;
 }
 
@@ -374,36 +273,21 @@ std::optional<CaseFinder::Piece> CaseFinder::fit(const Subset &subset,
 std::vector<CaseFinder::Piece> CaseFinder::pool(const Subset &subset,
                                                 const Family &family) {
   std::vector<Piece> pieces;
-  for (unsigned form = 1; form != forms.size(); ++form)
-    for (int64_t bound = -maxBound; bound <= maxBound; ++bound) {
-      if (work > maxWork)
-        return pieces;
-      std::optional<Piece> piece = fit(subset, family, form, bound);
-      if (!piece)
-        continue;
-      piece->numExplained = count_if(
-          subset, [&](unsigned number) { return piece->explains[number]; });
-      // Of the bounds with the same samples, the one nearest to 0.
-      int64_t least = std::numeric_limits<int64_t>::max(), most = -least;
-      for (unsigned number : subset) {
-        int64_t value = formValues[form][number];
-        if (value >= bound)
-          least = std::min(least, value);
-        else
-          most = std::max(most, value);
-      }
-      piece->half.bound = std::min(least, std::max<int64_t>(most + 1, 0));
-      auto same = find_if(pieces, [&](const Piece &other) {
-        return other.values == piece->values;
-      });
-      if (same == pieces.end())
-        pieces.push_back(std::move(*piece));
-      else if (same->numInside < piece->numInside)
-        *same = std::move(*piece);
-      break;
-    }
-  llvm::stable_sort(pieces, [](const Piece &a, const Piece &b) {
-    return a.numExplained > b.numExplained;
+  for (const Subset &half : halves) {
+    Subset inside = subset;
+    inside &= half;
+    if (inside.count() < minSamples || any_of(pieces, [&](const Piece &known) {
+          return !inside.test(known.explains);
+        }))
+      continue;
+    if (std::optional<Piece> piece = fit(inside, family))
+      pieces.push_back(std::move(*piece));
+  }
+  auto size = [&](const Piece &piece) {
+    return (BitVector(subset) &= piece.explains).count();
+  };
+  llvm::stable_sort(pieces, [&](const Piece &a, const Piece &b) {
+    return size(a) > size(b);
   });
   if (pieces.size() > maxPieces)
     pieces.resize(maxPieces);
@@ -418,66 +302,62 @@ std::vector<CaseFinder::Piece> CaseFinder::pool(const Subset &subset,
 /// alone explains twice as many samples as it has terms, which differ in all
 /// variables and of which one is held out: a piece for a few samples could have
 /// any form.
-std::optional<std::vector<Formula>>
-CaseFinder::compose(ArrayRef<const Piece *> pieces,
-                    const Subset &subset) const {
+std::vector<Formula> CaseFinder::compose(ArrayRef<const Piece *> pieces,
+                                         const Subset &subset) const {
   for (const Piece *piece : pieces) {
-    Subset alone;
-    for (unsigned number : subset)
-      if (none_of(pieces, [&](const Piece *other) {
-            return other->explains[number] != (other == piece);
-          }))
-        alone.push_back(number);
-    if (none_of(alone,
-                [&](unsigned i) { return samples.samples[i].heldOut; }) ||
-        any_of(piece->values,
-               [&](const Polynomial &value) {
-                 return alone.size() < 2 * value.terms.size();
-               }) ||
-        !isSpread(alone))
-      return std::nullopt;
+    Subset alone = subset;
+    for (const Piece *other : pieces)
+      if (other != piece)
+        alone.reset(other->explains);
+    if (!alone.anyCommon(heldOut) || !isSpread(alone, {}) ||
+        any_of(piece->values, [&](const Polynomial &value) {
+          return alone.count() < 2 * value.terms.size();
+        }))
+      return {};
   }
-  std::vector<Formula> formulas;
-  for (unsigned i = 0; i != samples.numComponents; ++i) {
-    Formula &formula = formulas.emplace_back();
+  std::vector<Formula> formulas(samples.numComponents);
+  for (auto [i, formula] : enumerate(formulas)) {
     for (const Piece *piece : pieces)
       if (!is_contained(formula.parts, piece->values[i]))
         formula.parts.push_back(piece->values[i]);
-    auto holds = [&](bool isMax) {
+    auto holds = [&, i = i, &formula = formula](bool isMax) {
       formula.isMax = isMax;
-      return all_of(subset, [&](unsigned number) {
+      return all_of(subset.set_bits(), [&](unsigned number) {
         const FitSample &sample = samples.samples[number];
         return formula.value(sample.atoms) == sample.values[i];
       });
     };
     if (!holds(false) && !holds(true))
-      return std::nullopt;
+      return {};
   }
   return formulas;
 }
 
-/// Formulas of `chosen` and one or two more pieces, which explain `rest`.
-std::optional<std::vector<Formula>>
-CaseFinder::several(const Subset &subset, const Subset &rest,
-                    SmallVector<const Piece *, 3> chosen,
-                    const Family &family) {
-  if (!chosen.empty())
-    if (std::optional<Piece> last = fit(rest, family, 0, 0)) {
-      chosen.push_back(&*last);
-      return compose(chosen, subset);
-    }
-  if (chosen.size() == 2)
-    return std::nullopt;
+/// Formulas of `chosen`, one of `pieces`, and one or two more that explain what
+/// remains of `rest`.
+std::vector<Formula> CaseFinder::several(const Subset &subset,
+                                         const Subset &rest,
+                                         std::vector<const Piece *> chosen,
+                                         ArrayRef<Piece> pieces,
+                                         const Family &family) {
   chosen.push_back(nullptr);
-  for (const Piece &piece : pool(rest, family)) {
-    Subset unexplained;
-    copy_if(rest, std::back_inserter(unexplained),
-            [&](unsigned number) { return !piece.explains[number]; });
+  for (const Piece &piece : pieces) {
+    Subset unexplained = rest;
+    unexplained.reset(piece.explains);
     chosen.back() = &piece;
-    if (auto formulas = several(subset, unexplained, chosen, family))
+    std::vector<Formula> formulas;
+    if (std::optional<Piece> last = fit(unexplained, family)) {
+      chosen.push_back(&*last);
+      formulas = compose(chosen, subset);
+      chosen.pop_back();
+    } else if (chosen.size() == 1) {
+      formulas = several(subset, unexplained, chosen, pool(unexplained, family),
+                         family);
+    }
+    if (!formulas.empty())
       return formulas;
   }
-  return std::nullopt;
+  return {};
 }
 
 } // namespace pipec

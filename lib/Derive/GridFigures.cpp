@@ -1,42 +1,110 @@
 //===- GridFigures.cpp - The figures of a schedule at many sizes ----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "Derive/Derivation.h"
+#include "Derive/GridFigures.h"
 
+#include "Derive/Formula.h"
 #include "Driver/Figures.h"
 #include "Simulation/Memory.h"
 #include "Simulation/Simulate.h"
 #include "Verify/Verifier.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 using namespace llvm;
 
 namespace pipec {
 
-/// The figures of the letters; overlaps have none.
-static constexpr std::pair<CostLetter, Figure> figuresOfLetters[] = {
-    {CostLetter::F, Figure::F},
-    {CostLetter::B, Figure::B},
-    {CostLetter::I, Figure::I},
-    {CostLetter::W, Figure::W},
-    {CostLetter::P2P, Figure::P2P}};
+//===----------------------------------------------------------------------===//
+// Sets of costs with one formula
+//===----------------------------------------------------------------------===//
 
-/// The letter of a compute kind.
-static unsigned letterOf(StepKind kind) {
-  static_assert(unsigned(StepKind::F) == unsigned(CostLetter::F) &&
-                unsigned(StepKind::B) == unsigned(CostLetter::B) &&
-                unsigned(StepKind::I) == unsigned(CostLetter::I) &&
-                unsigned(StepKind::W) == unsigned(CostLetter::W));
-  assert(isCompute(kind) && "other steps have no cost letter");
-  return unsigned(kind);
+/// The vectors of a cone with small entries that are not sums of others (the
+/// Hilbert basis), and their sum.
+static std::vector<CostVector> basisOf(const CostCone &cone) {
+  constexpr int64_t maxEntry = 3;
+  std::vector<CostVector> box = {{}}, basis;
+  for (unsigned letter = 0; letter != box[0].size(); ++letter)
+    if (letter == p2pLetter || cone.steps.contains("FBIWO"[letter]))
+      for (size_t i = 0, size = box.size(); i != size; ++i)
+        for (int64_t entry = 1; entry <= maxEntry; ++entry) {
+          box.push_back(box[i]);
+          box.back()[letter] = entry;
+        }
+  auto sizeOf = [](const CostVector &vector) {
+    return std::accumulate(vector.begin(), vector.end(), int64_t(0));
+  };
+  llvm::stable_sort(box, [&](const CostVector &a, const CostVector &b) {
+    return sizeOf(a) < sizeOf(b);
+  });
+  CostVector sum = {};
+  for (const CostVector &vector : ArrayRef(box).drop_front()) {
+    auto isPart = [&](const CostVector &part) {
+      CostVector rest;
+      llvm::transform(zip_equal(vector, part), rest.begin(), [](auto pair) {
+        return std::get<0>(pair) - std::get<1>(pair);
+      });
+      return *llvm::min_element(rest) >= 0 && cone.meets(rest);
+    };
+    if (!cone.meets(vector) || any_of(basis, isPart))
+      continue;
+    basis.push_back(vector);
+    for (auto [total, entry] : zip_equal(sum, vector))
+      total += entry;
+  }
+  basis.push_back(sum);
+  return basis;
 }
 
-/// The cost of an overlap that was not seen before; no cost is negative.
-static const Rational unknownCost = -1;
+ArrayRef<CostCone> allCostCones() {
+  using std::max, std::min;
+  static const std::vector<CostCone> cones = [] {
+    std::vector<CostCone> rows = {
+#define PIPEC_COST_CONE(Steps, Condition)                                      \
+  {Steps,                                                                      \
+   #Condition,                                                                 \
+   [](const CostVector &costs) {                                               \
+     [[maybe_unused]] auto [F, B, I, W, Overlap, P2P] = costs;                 \
+     return Condition;                                                         \
+   },                                                                          \
+   {}},
+#include "Derive/CostCones.def"
+    };
+    for (CostCone &cone : rows)
+      cone.vectors = basisOf(cone);
+    return rows;
+  }();
+  return cones;
+}
+
+std::vector<Rational> CostCone::factors(ArrayRef<Rational> values) const {
+  LinearSystem system(CostVector().size());
+  for (auto [vector, value] : zip_equal(vectors, values)) {
+    std::vector<uint64_t> row(vector.begin(), vector.end());
+    row.push_back(LinearSystem::residue(value));
+    if (!system.add(std::move(row)))
+      return {};
+  }
+  std::vector<Rational> result = system.solution(1).front();
+  for (auto [vector, value] : zip_equal(vectors, values)) {
+    std::optional<Rational> rest = value;
+    for (auto [factor, cost] : zip_equal(result, vector))
+      if (std::optional<Rational> part = Rational::mul(factor, cost))
+        rest = rest ? Rational::sub(*rest, *part) : rest;
+    if (rest != Rational(0))
+      return {};
+  }
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// The steps and costs of a schedule
+//===----------------------------------------------------------------------===//
 
 FailureOr<Schedule> GridFigures::lowered(const ParamValues &params) {
   refusedNow = false;
@@ -58,85 +126,108 @@ FailureOr<Schedule> GridFigures::lowered(const ParamValues &params) {
   return result;
 }
 
-//===----------------------------------------------------------------------===//
-// The steps of a schedule
-//===----------------------------------------------------------------------===//
+void GridFigures::noteCost(const std::string &name,
+                           std::optional<Rational> value) {
+  auto [it, fresh] = own.insert({name, value.value_or(0)});
+  costsVary |= it->second != value;
+}
 
-void GridFigures::noteSteps(const Schedule &lowered) {
-  for (const StepList &list : lowered.ranks)
-    for (size_t begin = 0, end = 0; begin != list.size(); begin = end) {
-      end = Schedule::groupEnd(list, begin);
-      if (!isCompute(list[begin].kind()))
-        continue;
-      SmallVector<StepKind, 2> members;
-      for (size_t i = begin; i != end; ++i) {
-        members.push_back(list[i].kind());
-        used.letters.set(letterOf(members.back()));
-      }
-      if (members.size() == 1)
-        continue;
-      used.letters.set(unsigned(CostLetter::Overlap));
-      if (none_of(used.overlaps, [&](const CostSettings::Overlap &other) {
-            return other.members == members;
-          }))
-        used.overlaps.push_back({members, unknownCost, false});
-    }
+static std::string overlapText(ArrayRef<StepKind> members) {
+  return "cost(" + join(map_range(members, stepKindName), " & ") + ")";
 }
 
 void GridFigures::noteCosts(const Schedule &lowered) {
-  const CostSettings &own = lowered.costs;
-  CostVector costs;
-  for (auto [letter, figure] : figuresOfLetters)
-    costs[unsigned(letter)] = figure == Figure::P2P
-                                  ? own.general(figure)
-                                  : own.of(figure, anyStage).value_or(0);
-  for (CostSettings::Overlap &overlap : used.overlaps) {
-    Rational cost, longest;
-    for (StepKind kind : overlap.members) {
-      cost = Rational::add(cost, costs[letterOf(kind)]).value_or(0);
-      longest = std::max(longest, costs[letterOf(kind)]);
+  const CostSettings &costs = lowered.costs;
+  for (unsigned kind = 0; kind != overlapLetter; ++kind)
+    if (lowered.costUse().kinds() >> kind & 1)
+      noteCost(letterText(kind), costs.of(Figure(kind), anyStage));
+  for (const StepList &list : lowered.ranks)
+    for (size_t begin = 0, end = 0; begin != list.size(); begin = end) {
+      end = Schedule::groupEnd(list, begin);
+      if (end - begin == 1 || !isCompute(list[begin].kind()))
+        continue;
+      SmallVector<StepKind, 2> members;
+      for (Step step : ArrayRef(list).slice(begin, end - begin))
+        members.push_back(step.kind());
+      if (!is_contained(overlaps, members))
+        overlaps.push_back(members);
     }
-    cost = Rational::mul(cost, own.overlapFactor(overlap.members)).value_or(0);
-    cost = own.ofOverlap(overlap.members).value_or(std::max(cost, longest));
-    used.costsVary |= overlap.cost != unknownCost && overlap.cost != cost;
-    overlap.cost = cost;
+  for (ArrayRef<StepKind> members : overlaps) {
+    Rational sum, longest;
+    for (StepKind kind : members) {
+      Rational cost = costs.of(kind, anyStage).value_or(0);
+      sum = Rational::add(sum, cost).value_or(0);
+      longest = std::max(longest, cost);
+    }
+    sum = Rational::mul(sum, costs.overlapFactor(members)).value_or(0);
+    noteCost(overlapText(members),
+             costs.ofOverlap(members).value_or(std::max(sum, longest)));
   }
-  Rational occupancy = own.general(Figure::Occupancy);
-  used.costsVary |=
-      !existing.empty() && (costs != used.costs || occupancy != used.occupancy);
-  used.occupancy = occupancy;
-  used.costs = costs;
-  used.assumed.add(lowered.assumedCosts());
-  for (const auto &[place, row] : own.places())
+  noteCost(letterText(p2pLetter), costs.general(Figure::P2P));
+  if (Rational occupancy = costs.general(Figure::Occupancy);
+      !occupancy.isZero() || own.contains("cost(occupancy)"))
+    noteCost("cost(occupancy)", occupancy);
+  assumed.add(lowered.assumedCosts());
+  for (const auto &[place, row] : costs.places())
     for (const auto &[figure, value] : row) {
       bool whole = place.scope == FigureScope::Whole;
-      used.hasPlaces |= !whole;
+      hasPlaces |= !whole;
       if (!value.isZero() && infoOf(figure).unit == FigureUnit::Time &&
           (!whole || figure == Figure::Occupancy))
-        used.onlyLetters = false;
+        onlyLetters = false;
     }
-  used.onlyLetters &= used.overlaps.size() <= 1;
+  onlyLetters &= overlaps.size() <= 1;
 }
 
 LogicalResult GridFigures::inspect() {
   bool good = true;
-  request.grid.forEachPoint(*request.schedule.decl,
-                            [&](const ParamValues &params) {
-                              if (!good)
-                                return;
-                              FailureOr<Schedule> result = lowered(params);
-                              if (failed(result)) {
-                                refused += refusedNow;
-                                good = refusedNow;
-                                return;
-                              }
-                              noteSteps(*result);
-                              noteCosts(*result);
-                              existing.push_back(params);
-                            });
-  if (!used.overlaps.empty())
-    used.costs[unsigned(CostLetter::Overlap)] = used.overlaps.front().cost;
+  request.grid.forEachPoint(*request.schedule.decl, [&](const ParamValues &at) {
+    if (!good)
+      return;
+    if (FailureOr<Schedule> result = lowered(at); succeeded(result)) {
+      noteCosts(*result);
+      existing.push_back(at);
+    } else {
+      refused += refusedNow;
+      good = refusedNow;
+    }
+  });
   return success(good);
+}
+
+std::string GridFigures::letterText(unsigned letter) const {
+  if (letter == p2pLetter)
+    return "cost(p2p)";
+  return letter == overlapLetter ? overlapText(overlaps.front())
+                                 : stepKindName(StepKind(letter)).str();
+}
+
+std::string GridFigures::steps() const {
+  std::string steps;
+  for (unsigned kind = 0; kind != overlapLetter; ++kind)
+    if (own.contains(letterText(kind)))
+      steps += "FBIW"[kind];
+  return overlaps.empty() ? steps : steps + "O";
+}
+
+std::optional<CostVector> GridFigures::ownVector() const {
+  constexpr int64_t limit = int64_t(1) << 40;
+  CostVector vector = {};
+  int64_t common = 1;
+  for (const auto &[_, cost] : own)
+    if (cost.denominator() > limit / common)
+      return std::nullopt;
+    else
+      common = std::lcm(common, cost.denominator());
+  for (unsigned letter = 0; letter != vector.size(); ++letter) {
+    if (letter == overlapLetter && overlaps.empty())
+      continue;
+    auto cost = Rational::mul(own.lookup(letterText(letter)), common);
+    if (!cost || *cost > limit)
+      return std::nullopt;
+    vector[letter] = cost->numerator();
+  }
+  return vector;
 }
 
 //===----------------------------------------------------------------------===//
@@ -151,170 +242,76 @@ FailureOr<SizeFigures> GridFigures::measure(const ParamValues &params,
   FailureOr<std::vector<Rational>> peaks = peakMemory(*result, diags);
   if (failed(peaks))
     return failure();
-  SizeFigures size{result->params, result->numRanks, {}, std::move(*peaks)};
+  SizeFigures size{result->params, result->numRanks, {}};
   const CostSettings own = result->costs;
   for (size_t i = 0; i <= costs.size(); ++i) {
     result->costs = own;
     if (i != costs.size()) {
-      for (auto [letter, figure] : figuresOfLetters)
-        result->costs.set(figure, costs[i][unsigned(letter)]);
-      for (const CostSettings::Overlap &overlap : used.overlaps)
-        result->costs.set(CostSettings::Overlap{
-            overlap.members, costs[i][unsigned(CostLetter::Overlap)], false});
+      for (unsigned kind = 0; kind != overlapLetter; ++kind)
+        result->costs.set(Figure(kind), costs[i][kind]);
+      result->costs.set(Figure::P2P, costs[i][p2pLetter]);
+      for (const auto &members : overlaps)
+        result->costs.set({members, costs[i][overlapLetter], false});
     }
     FailureOr<Simulation> run = simulate(*result, diags);
     if (failed(run))
       return failure();
     RunFigures &figures = size.runs.emplace_back();
-    figures.makespan = run->time(run->makespan());
-    figures.span = run->time(run->span());
+    auto &[makespan, span, idle, peak] = figures.values;
+    makespan = {run->time(run->makespan())};
+    span = {run->time(run->span())};
+    peak = *peaks;
     for (const RankTimes &rank : run->ranks()) {
-      figures.idle.push_back(run->time(run->makespan() - rank.work));
+      idle.push_back(run->time(run->makespan() - rank.work));
       figures.starts.push_back(run->time(rank.start));
     }
   }
   return size;
 }
 
-std::vector<ParamValues> GridFigures::sizesOutside() const {
+std::vector<ParamValues> GridFigures::pointsOutside() const {
   // All combinations of some values inside, and those outside.
-  struct Point {
-    ParamValues params;
-    bool isBelow = false;
-    bool isAbove = false;
-  };
-  std::vector<Point> points(1);
+  Grid wide;
+  std::vector<std::pair<int64_t, int64_t>> ranges;
   for (size_t i = 0; i != existing.front().size(); ++i) {
-    std::set<int64_t> inside;
+    std::set<int64_t> inside, values;
     for (const ParamValues &params : existing)
       inside.insert(params[i].second);
-    int64_t least = *inside.begin(), most = *inside.rbegin();
-    std::set<int64_t> values = {least};
-    if (inside.size() > 1 && most <= maxUnits) {
-      values.insert({*std::next(inside.begin()),
-                     *std::next(inside.begin(), inside.size() / 2), most});
-      for (int64_t value = std::max<int64_t>(1, least - 2); value < least;
-           ++value)
-        values.insert(value);
+    auto [least, most] = ranges.emplace_back(*inside.begin(), *inside.rbegin());
+    if (inside.size() > 1 && most <= maxMicrobatches &&
+        wide.numPoints(*request.schedule.decl) < 4096) {
+      values = {*std::next(inside.begin()),
+                *std::next(inside.begin(), inside.size() / 2), most,
+                2 * most - 1, 2 * most};
+      for (int64_t below : {1, 2})
+        values.insert(std::max<int64_t>(1, least - below));
       // Neighbours, for residues.
-      for (int64_t value = 1; value <= 6; ++value)
-        values.insert(most + value);
-      values.insert({2 * most - 1, 2 * most});
+      for (int64_t above = 1; above <= 6; ++above)
+        values.insert(most + above);
     }
-    if (points.size() > 4096)
-      values = {least};
-    std::vector<Point> longer;
-    for (const Point &point : points)
-      for (int64_t value : values) {
-        Point &next = longer.emplace_back(point);
-        next.params.push_back({existing.front()[i].first, value});
-        next.isBelow |= value < least;
-        next.isAbove |= value > most;
-      }
-    points = std::move(longer);
+    values.insert(least);
+    wide.setDefault(existing.front()[i].first,
+                    std::vector<int64_t>(values.begin(), values.end()));
   }
   // All below the grid, and evenly spread ones above it.
-  std::vector<ParamValues> sizes, above;
-  for (Point &point : points)
-    if (point.isBelow)
-      sizes.push_back(std::move(point.params));
-    else if (point.isAbove)
-      above.push_back(std::move(point.params));
+  std::vector<ParamValues> points, above;
+  wide.forEachPoint(*request.schedule.decl, [&](const ParamValues &at) {
+    auto any = [&](auto isOutside) {
+      return any_of(zip_equal(at, ranges), [&](const auto &pair) {
+        return isOutside(std::get<0>(pair).second, std::get<1>(pair));
+      });
+    };
+    if (any([](int64_t value, auto range) { return value < range.first; }))
+      points.push_back(at);
+    else if (any([](int64_t value, auto range) {
+               return value > range.second;
+             }))
+      above.push_back(at);
+  });
   size_t limit = std::min(above.size(), std::max<size_t>(256, existing.size()));
   for (size_t k = 0; k != limit; ++k)
-    sizes.push_back(std::move(above[k * above.size() / limit]));
-  return sizes;
-}
-
-//===----------------------------------------------------------------------===//
-// Sets of costs with one formula
-//===----------------------------------------------------------------------===//
-
-static CostVector operator*(int64_t factor, CostVector costs) {
-  for (Rational &cost : costs)
-    cost = Rational::mul(factor, cost).value_or(0);
-  return costs;
-}
-
-static CostVector operator+(CostVector sum, const CostVector &costs) {
-  for (auto [total, cost] : zip_equal(sum, costs))
-    total = Rational::add(total, cost).value_or(0);
-  return sum;
-}
-
-static CostCone coneOf(const CostVector &steps, StringRef condition,
-                       const CostVector &letters,
-                       std::vector<CostVector> rays) {
-  CostCone cone{{}, condition, {}, std::move(rays)};
-  for (unsigned letter = 0; letter != numCostLetters; ++letter) {
-    cone.steps[letter] = !steps[letter].isZero();
-    if (!letters[letter].isZero())
-      cone.letters.push_back(CostLetter(letter));
-  }
-  return cone;
-}
-
-ArrayRef<CostCone> allCostCones() {
-  static const std::vector<CostCone> cones = [] {
-    const CostVector F = {1}, B = {0, 1}, I = {0, 0, 1}, W = {0, 0, 0, 1},
-                     Ov = {0, 0, 0, 0, 1}, P2P = {0, 0, 0, 0, 0, 1};
-    return std::vector<CostCone>{
-#define PIPEC_COST_CONE(Steps, Condition, Letters, ...)                        \
-  coneOf(Steps, Condition, Letters, {__VA_ARGS__}),
-#include "Derive/CostCones.def"
-    };
-  }();
-  return cones;
-}
-
-CostVector CostCone::inside() const {
-  CostVector sum;
-  for (const CostVector &ray : rays)
-    sum = sum + ray;
-  return sum;
-}
-
-/// By Carathéodory's theorem, a vector of the cone is a sum of multiples of
-/// independent rays. All sets of rays are tried; there are at most 4 rays.
-bool CostCone::contains(const CostVector &costs) const {
-  for (unsigned set = 0; set != 1u << rays.size(); ++set) {
-    LinearSystem system(rays.size(), 1);
-    bool good = true;
-    for (unsigned letter = 0; letter != numCostLetters; ++letter) {
-      std::vector<Residue> row;
-      for (auto [i, ray] : enumerate(rays))
-        row.push_back(set >> i & 1 ? Residue(ray[letter]) : Residue());
-      row.push_back(Residue(costs[letter]));
-      good &= system.add(std::move(row));
-    }
-    auto multiples = system.solution();
-    if (good && multiples &&
-        none_of(multiples->front(), [](Rational x) { return x.isNegative(); }))
-      return true;
-  }
-  return false;
-}
-
-bool CostCone::contains(const CostCone &other) const {
-  return all_of(other.rays,
-                [&](const CostVector &ray) { return contains(ray); });
-}
-
-std::optional<std::vector<Rational>>
-CostCone::factors(ArrayRef<Rational> values) const {
-  LinearSystem system(letters.size(), 1);
-  for (auto [ray, value] : zip_equal(rays, values)) {
-    std::vector<Residue> row;
-    for (CostLetter letter : letters)
-      row.push_back(Residue(ray[unsigned(letter)]));
-    row.push_back(Residue(value));
-    if (!system.add(std::move(row)))
-      return std::nullopt;
-  }
-  auto solution = system.solution();
-  if (!solution)
-    return std::nullopt;
-  return std::move(solution->front());
+    points.push_back(std::move(above[k * above.size() / limit]));
+  return points;
 }
 
 } // namespace pipec

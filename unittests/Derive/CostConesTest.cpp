@@ -1,7 +1,7 @@
 //===- CostConesTest.cpp - The table of cost cones ------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "Derive/Derivation.h"
+#include "Derive/GridFigures.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -9,36 +9,29 @@
 
 using namespace pipec;
 
-/// A row whose rays do not determine the factors of its letters would give
-/// formulas that are not unique.
-TEST(CostCones, RaysDetermineTheLetters) {
+/// A sum over letters is found from its values at the vectors of a cone, and no
+/// other values have a sum.
+TEST(CostCones, VectorsDetermineSums) {
   for (const CostCone &cone : allCostCones()) {
-    // The sum of all letters with the factors 1, 2, ...
-    std::vector<Rational> wanted, values;
-    for (size_t i = 0; i != cone.letters.size(); ++i)
-      wanted.push_back(int64_t(i + 1));
-    for (const CostVector &ray : cone.rays) {
-      Rational sum;
-      for (auto [letter, factor] : llvm::zip_equal(cone.letters, wanted))
-        sum =
-            *Rational::add(sum, *Rational::mul(factor, ray[unsigned(letter)]));
+    std::vector<Rational> values;
+    for (const CostVector &vector : cone.vectors) {
+      EXPECT_TRUE(cone.meets(vector)) << cone.condition.str();
+      int64_t sum = 0;
+      for (auto [letter, cost] : llvm::enumerate(vector))
+        sum += int64_t(letter + 1) * cost;
       values.push_back(sum);
     }
-    auto factors = cone.factors(values);
-    ASSERT_TRUE(factors) << cone.condition.str();
-    EXPECT_EQ(*factors, wanted) << cone.condition.str();
-    EXPECT_TRUE(cone.contains(cone.inside()));
-  }
-}
-
-/// No cone has a value at rays that no sum over its letters has.
-TEST(CostCones, RefusesOtherValues) {
-  for (const CostCone &cone : allCostCones())
-    if (cone.rays.size() > cone.letters.size()) {
-      std::vector<Rational> values(cone.rays.size());
-      values.back() = 1;
-      EXPECT_FALSE(cone.factors(values)) << cone.condition.str();
+    std::vector<Rational> factors = cone.factors(values);
+    ASSERT_FALSE(factors.empty()) << cone.condition.str();
+    for (auto [vector, value] : llvm::zip_equal(cone.vectors, values)) {
+      Rational sum;
+      for (auto [factor, cost] : llvm::zip_equal(factors, vector))
+        sum = *Rational::add(sum, *Rational::mul(factor, cost));
+      EXPECT_EQ(sum, value) << cone.condition.str();
     }
+    values.back() = *Rational::add(values.back(), 1);
+    EXPECT_TRUE(cone.factors(values).empty()) << cone.condition.str();
+  }
 }
 
 TEST(CostCones, LargerConesComeFirst) {
@@ -52,22 +45,18 @@ TEST(CostCones, LargerConesComeFirst) {
       }
 }
 
-TEST(CostCones, Contains) {
-  LetterSet steps;
-  for (CostLetter letter : {CostLetter::F, CostLetter::I, CostLetter::W})
-    steps.set(unsigned(letter));
-  auto find = [&](llvm::StringRef condition) {
-    return *llvm::find_if(allCostCones(), [&](const CostCone &cone) {
-      return cone.steps == steps && cone.condition == condition;
-    });
-  };
-  CostCone narrow = find("W <= min(F, I) && cost(p2p) == 0");
+/// The vectors generate their cone: all extreme rays are among them.
+TEST(CostCones, Vectors) {
+  const CostCone &cone =
+      *llvm::find_if(allCostCones(), [](const CostCone &cone) {
+        return cone.condition == "W <= min(F, I) && P2P == 0";
+      });
   // F, B, I, W, overlap, p2p
-  EXPECT_TRUE(narrow.contains(CostVector{3, 0, 2, 1, 0, 0}));
-  EXPECT_TRUE(narrow.contains(CostVector{2, 0, 2, 2, 0, 0}));
-  EXPECT_FALSE(
-      narrow.contains(CostVector{3, 0, 2, *Rational::make(5, 2), 0, 0}));
-  EXPECT_FALSE(narrow.contains(CostVector{3, 0, 2, 1, 0, 1}));
-  EXPECT_TRUE(find("").contains(narrow));
-  EXPECT_FALSE(narrow.contains(find("cost(p2p) == 0")));
+  EXPECT_EQ(cone.vectors, (std::vector<CostVector>{{1, 0, 0, 0, 0, 0},
+                                                   {0, 0, 1, 0, 0, 0},
+                                                   {1, 0, 1, 1, 0, 0},
+                                                   {2, 0, 2, 1, 0, 0}}));
+  EXPECT_TRUE(cone.meets({3, 0, 2, 1, 0, 0}));
+  EXPECT_FALSE(cone.meets({3, 0, 2, 3, 0, 0}));
+  EXPECT_FALSE(cone.meets({3, 0, 2, 1, 0, 1}));
 }
