@@ -162,6 +162,22 @@ Rational CostSettings::overlapFactor(ArrayRef<StepKind> members) const {
   return set && set->isFactor ? set->cost : general(Figure::Overlap);
 }
 
+std::optional<Rational>
+CostSettings::generalOverlap(ArrayRef<StepKind> members) const {
+  if (std::optional<Rational> cost = ofOverlap(members))
+    return cost;
+  std::optional<Rational> sum = Rational(0);
+  Rational longest = 0;
+  for (StepKind member : members) {
+    std::optional<Rational> cost = of(member, anyStage);
+    sum = cost && sum ? Rational::add(*sum, *cost) : std::nullopt;
+    longest = cost ? std::max(longest, *cost) : longest;
+  }
+  if (sum)
+    sum = Rational::mul(*sum, overlapFactor(members));
+  return sum ? std::optional(std::max(*sum, longest)) : std::nullopt;
+}
+
 Rational CostSettings::onEdge(Figure figure, unsigned from, unsigned to) const {
   if (from == to)
     return 0;

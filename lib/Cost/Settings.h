@@ -132,6 +132,10 @@ struct CostSettings : FigureSet {
   std::optional<Rational> ofOverlap(llvm::ArrayRef<StepKind> members) const;
   /// The factor of an overlap of `members` whose time was not set.
   Rational overlapFactor(llvm::ArrayRef<StepKind> members) const;
+  /// The time of an overlap of `members` under the general costs of its steps;
+  /// empty if it overflows.
+  std::optional<Rational>
+  generalOverlap(llvm::ArrayRef<StepKind> members) const;
   /// The figure of the directed edge between two ranks; 0 within a rank. A
   /// transfer occupies the edge exclusively for its occupancy, and arrives
   /// `p2p` (the latency) after that.

@@ -85,18 +85,7 @@ std::optional<Rational> Lowering::costOf(const CostOfExpr *expr) {
   SmallVector<StepKind, 2> members;
   for (Letter letter : expr->members)
     members.push_back(kindOf(letter));
-  if (auto cost = schedule.costs.ofOverlap(members))
-    return cost;
-  std::optional<Rational> sum = Rational(0);
-  Rational longest = 0;
-  for (StepKind member : members) {
-    auto cost = schedule.costs.of(member, anyStage);
-    sum = cost && sum ? Rational::add(*sum, *cost) : std::nullopt;
-    longest = cost ? std::max(longest, *cost) : longest;
-  }
-  if (sum)
-    sum = Rational::mul(*sum, schedule.costs.overlapFactor(members));
-  return fits(sum ? std::optional(std::max(*sum, longest)) : sum, expr);
+  return fits(schedule.costs.generalOverlap(members), expr);
 }
 
 std::optional<Rational> Lowering::exact(const BinaryExpr *expr) {
