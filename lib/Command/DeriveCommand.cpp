@@ -10,9 +10,8 @@
 #include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
 #include "llvm/ADT/StringExtras.h"
-
-#include <numeric>
 
 using namespace llvm;
 
@@ -28,56 +27,38 @@ public:
   LogicalResult run();
 
 private:
-  LogicalResult readOptions();
-  LogicalResult openSources();
+  LogicalResult readInput();
   LogicalResult derive();
-  std::string clauseLines(Expectation::Metric metric,
-                          const DerivedClause &clause) const;
   void printText(raw_ostream &os) const;
   void printJson(json::OStream &json) const;
 
   Grid grid;
   LowerOptions lowering;
-  std::vector<std::string> inputs;
   ScheduleList schedules;
   std::vector<Derivation> results;
 };
 
 } // namespace
 
-//===----------------------------------------------------------------------===//
-// Options
-//===----------------------------------------------------------------------===//
-
-LogicalResult Derive::readOptions() {
+LogicalResult Derive::readInput() {
+  std::vector<std::string> inputs;
   if (failed(readLowering(args, lowering, diags)))
     return failure();
   if (args.list(Opt::Cost).size() > 1)
-    return reportUsageError(diags,
-                            "derive takes one --cost: its formulas are for all "
-                            "costs that include the given ones");
+    return reportUsageError(
+        diags, "derive takes one --cost: its clauses are for these costs");
   if (lowering.given.perPart())
     return reportUsageError(
-        diags, "derive takes a profile of costs per stage, not per "
-               "part");
+        diags, "derive takes a profile of costs per stage, not per part");
   lowering.given.keepOwnSizes = true;
   if (failed(store(Grid::read(args, Grid::Values::Many, inputs, diags), grid)))
     return failure();
-  auto range = [](int64_t from, int64_t to) {
-    std::vector<int64_t> values(to - from + 1);
-    std::iota(values.begin(), values.end(), from);
-    return values;
-  };
-  grid.setDefault("ranks", range(2, 12));
-  grid.setDefault("microbatches", range(2, 30));
+  grid.setDefault("ranks", to_vector(seq_inclusive<int64_t>(2, 12)));
+  grid.setDefault("microbatches", to_vector(seq_inclusive<int64_t>(2, 30)));
   if (args.isOn(Opt::Library, false))
     append_range(inputs, search.libraryFiles());
   if (inputs.empty())
     return reportMissingInput(diags);
-  return success();
-}
-
-LogicalResult Derive::openSources() {
   if (failed(schedules.addAll(inputs, search, args, diags)))
     return failure();
   if (schedules.hasSteps())
@@ -95,27 +76,20 @@ LogicalResult Derive::derive() {
     FailureOr<Derivation> derived = pipec::derive(
         {*source, *schedule, lowering, grid, ownCosts || schedule->cost, diags},
         [&] { progress.advance(); });
-    if (failed(derived)) {
+    bool isEmpty = succeeded(derived) &&
+                   all_of(derived->figures, [](const DerivedFigure &figure) {
+                     return figure.clauses.empty();
+                   });
+    if (isEmpty)
+      (void)diags.report(schedule->decl->name.range, diag::NoFormula,
+                         derived->name);
+    if (failed(derived) || isEmpty)
       good = false;
-      continue;
-    }
-    if (!derived->hasClauses()) {
-      good = false;
-      InFlightDiagnostic error = diags.report(schedule->decl->name.range,
-                                              diag::NoFormula, derived->name);
-      for (const DerivedFigure &figure : derived->figures)
-        error.note(DiagLoc(), diag::NoteNoFormula, metricName(figure.metric),
-                   paramText(figure.firstUncovered));
-      continue;
-    }
-    results.push_back(std::move(*derived));
+    else
+      results.push_back(std::move(*derived));
   }
   return success(good);
 }
-
-//===----------------------------------------------------------------------===//
-// Results
-//===----------------------------------------------------------------------===//
 
 /// `makespan`, `peak(rank)`
 static std::string metricText(Expectation::Metric metric) {
@@ -134,58 +108,56 @@ static std::string clauseText(Expectation::Metric metric,
 
 /// Puts an expression of a clause into LaTeX.
 static std::string latexText(StringRef text) {
-  static constexpr std::pair<StringLiteral, StringLiteral> symbols[] = {
-      {" && ", ",\\ "}, {"<=", "\\le"},  {">=", "\\ge"}, {"==", "="},
-      {"!=", "\\ne"},   {"%", "\\bmod"}, {"*", "\\,"},   {"&", "\\&"}};
+  struct Symbol {
+    StringRef text, latex;
+    // For an opening parenthesis, what replaces the comma and the closing one.
+    StringRef comma, close;
+  };
+  static constexpr Symbol symbols[] = {
+      {" && ", ",\\ ", "", ""},
+      {"<=", "\\le", "", ""},
+      {">=", "\\ge", "", ""},
+      {"==", "=", "", ""},
+      {"!=", "\\ne", "", ""},
+      {"%", "\\bmod", "", ""},
+      {"*", "\\,", "", ""},
+      {"&", "\\&", "", ""},
+      {"ceil_div(", "\\left\\lceil \\frac{", "}{", "} \\right\\rceil"},
+      {"cost(", "c_{", ", ", "}"},
+      {"min(", "\\min(", ", ", ")"},
+      {"max(", "\\max(", ", ", ")"},
+      {"(", "(", ", ", ")"}};
   std::string result;
+  SmallVector<const Symbol *> open;
   while (!text.empty()) {
-    StringRef word = text.take_while(isWordByte);
-    if (word.empty()) {
-      auto symbol = find_if(symbols, [&](const auto &each) {
-        return text.starts_with(each.first);
-      });
-      bool known = symbol != std::end(symbols);
-      result += known ? StringRef(symbol->second) : text.take_front();
-      text = text.drop_front(known ? symbol->first.size() : 1);
-      continue;
+    auto symbol = find_if(symbols, [&](const Symbol &each) {
+      return text.consume_front(each.text);
+    });
+    if (symbol != std::end(symbols)) {
+      result += symbol->latex;
+      if (!symbol->close.empty())
+        open.push_back(symbol);
+    } else if (!open.empty() && text.consume_front(", ")) {
+      result += open.back()->comma;
+    } else if (!open.empty() && text.consume_front(")")) {
+      result += open.pop_back_val()->close;
+    } else {
+      size_t length = std::max<size_t>(1, text.take_while(isWordByte).size());
+      StringRef word = text.take_front(length);
+      text = text.drop_front(length);
+      bool isName = length > 1 && !isDigit(word[0]);
+      result += isName ? "\\mathit{" + join(split(word, '_'), "\\_") + "}"
+                       : word.str();
     }
-    text = text.drop_front(word.size());
-    std::string name;
-    for (char c : word)
-      name += c == '_' ? "\\_" : std::string(1, c);
-    if (word.size() > 1 && !isDigit(word[0]))
-      name = "\\mathit{" + name + "}";
-    bool isCeil = word == "ceil_div", isCost = word == "cost";
-    if (!text.starts_with("(") ||
-        !(isCeil || isCost || word == "min" || word == "max")) {
-      result += name;
-      continue;
-    }
-    // The end of the arguments, and the last comma between them.
-    size_t end = 1, comma = 0;
-    for (int depth = 1; depth && end < text.size(); ++end) {
-      depth += text[end] == '(' ? 1 : text[end] == ')' ? -1 : 0;
-      if (depth == 1 && text[end] == ',')
-        comma = end;
-    }
-    std::string inner = latexText(text.slice(1, end - 1));
-    if (isCeil)
-      result += "\\left\\lceil \\frac{" + latexText(text.slice(1, comma)) +
-                "}{" + latexText(text.slice(comma + 2, end - 1)) +
-                "} \\right\\rceil";
-    else
-      result += isCost ? "c_{" + inner + "}"
-                       : ("\\" + word + "(" + inner + ")").str();
-    text = text.drop_front(end);
   }
   return result;
 }
 
 /// A clause on one line, or on two if it is as long as the lines of programs in
 /// canonical form.
-std::string Derive::clauseLines(Expectation::Metric metric,
-                                const DerivedClause &clause) const {
-  if (args.has(Opt::Latex))
+static std::string clauseLines(Expectation::Metric metric,
+                               const DerivedClause &clause, bool latex) {
+  if (latex)
     return latexText(metricText(metric)) + " &= " + latexText(clause.value) +
            (clause.condition.empty()
                 ? ""
@@ -224,7 +196,7 @@ void Derive::printText(raw_ostream &os) const {
       size_t hidden = 0;
       for (const DerivedClause &clause : figure.clauses)
         if (all || !clause.isSliver)
-          os << clauseLines(figure.metric, clause) << '\n';
+          os << clauseLines(figure.metric, clause, latex) << '\n';
         else
           ++hidden;
       std::string metric = metricText(figure.metric);
@@ -270,12 +242,8 @@ void Derive::printJson(json::OStream &json) const {
   });
 }
 
-//===----------------------------------------------------------------------===//
-// The command
-//===----------------------------------------------------------------------===//
-
 LogicalResult Derive::run() {
-  if (failed(readOptions()) || failed(openSources()))
+  if (failed(readInput()))
     return failure();
   LogicalResult derived = derive();
   if (results.empty())

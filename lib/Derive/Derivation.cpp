@@ -3,16 +3,23 @@
 
 #include "Derive/Derivation.h"
 
-#include "Derive/CaseFinder.h"
-#include "Derive/GridFigures.h"
+#include "Derive/ClauseFinder.h"
+#include "Driver/Figures.h"
+#include "Simulation/Memory.h"
+#include "Simulation/Simulate.h"
 #include "Support/Diagnostics/AnalysisDiags.h"
 #include "Support/Words.h"
+#include "Verify/Verifier.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/xxhash.h"
 
 #include <algorithm>
+#include <array>
+#include <map>
 #include <set>
 
 using namespace llvm;
@@ -21,42 +28,438 @@ namespace pipec {
 
 namespace {
 
-/// A set of costs; without a cone, the costs of the schedule.
-struct Regime {
-  const CostCone *cone = nullptr;
-  /// The index of the run at each of its vectors.
-  std::vector<size_t> runs;
+/// A set of costs under which the time of a run may be one sum over letters:
+/// the sums of multiples of its rays. Each word in `rays` is a sum of letters:
+/// F, B, I, W, O for an overlap ("{0}" in the condition), and P for p2p. It is
+/// for schedules with exactly the kinds of steps in `steps`.
+struct CostCone {
+  const char *steps, *condition, *rays;
+
+  /// The rays, then their sum.
+  SmallVector<StringRef> words() const {
+    SmallVector<StringRef> words;
+    StringRef(rays).split(words, ' ');
+    words.push_back(rays);
+    return words;
+  }
 };
 
+/// The figures under some costs: by metric, and last the starts of the ranks,
+/// one value or one per rank.
+using RunFigures = std::array<std::vector<Rational>, 5>;
+
+/// The figures at one size.
+struct SizeFigures {
+  SampleUse use;
+  /// All parameters of the schedule, in the order of the program.
+  ParamValues params;
+  unsigned numRanks = 0;
+  /// By costs, a sum of letters; empty for the costs of the schedule.
+  std::map<StringRef, RunFigures> runs;
+};
+
+constexpr Expectation::Metric derivedMetrics[] = {
+    Expectation::Metric::Makespan, Expectation::Metric::Span,
+    Expectation::Metric::Idle, Expectation::Metric::Peak};
+constexpr size_t spanMetric = 1, peakMetric = 3, startMetric = 4;
+constexpr StringRef letterNames = "FBIWOP";
+constexpr unsigned overlapLetter = 4, p2pLetter = 5;
+
+/// The largest sets first.
+constexpr CostCone allCones[] = {
+    {"F", "", "F P"},
+    {"FB", "", "F B P"},
+    {"FB", "2 * cost(p2p) <= F + B", "F B FFP BBP"},
+    {"FB", "cost(p2p) <= min(F, B)", "F B FBP"},
+    {"FB", "cost(p2p) == 0", "F B"},
+    {"FB", "F <= B && cost(p2p) == 0", "B FB"},
+    {"FB", "B <= F && cost(p2p) == 0", "F FB"},
+    {"FIW", "W <= min(F, I) && cost(p2p) == 0", "F I FIW"},
+    {"FIW", "W <= min(F, I) && I <= 2 * W && cost(p2p) == 0", "F FIW FIIW"},
+    {"FIW", "F == I && I == W && cost(p2p) == 0", "FIW"},
+    {"FBO", "cost(p2p) == 0", "F B O"},
+    {"FBO", "max(F, B) <= {0} && cost(p2p) == 0", "O FO BO FBO"},
+    {"FBIW", "F == I && I == W && B == I + W && cost(p2p) == 0", "FBBIW"},
+    {"FBIWO", "F == I && I == W && B == I + W && B <= {0} && cost(p2p) == 0",
+     "O FBBIWOO"},
+};
+
+/// The factors of the letters in a time that is a sum over them in the whole
+/// cone, 0 for redundant letters; empty if it is not.
+std::vector<Rational> factorsOf(size_t metric, const CostCone &cone,
+                                const SizeFigures &size, unsigned rank) {
+  // A span is the end of a rank minus its start, which is convex only if the
+  // start is a sum.
+  for (unsigned each = 0; metric == spanMetric && each != size.numRanks; ++each)
+    if (factorsOf(startMetric, cone, size, each).empty())
+      return {};
+  std::vector<AtomProduct> products;
+  for (unsigned letter = letterNames.size(); letter != 0; --letter)
+    products.push_back({0, letter});
+  SmallVector<StringRef> words = cone.words();
+  std::vector<std::vector<int64_t>> costs(words.size(), {1});
+  std::vector<Equation> equations;
+  for (auto [word, atoms] : zip_equal(words, costs)) {
+    for (char letter : letterNames)
+      atoms.push_back(word.count(letter));
+    equations.push_back({atoms, size.runs.at(word)[metric][rank]});
+  }
+  std::vector<Rational> factors;
+  if (auto sum = fitPolynomial(products, equations)) {
+    factors.resize(letterNames.size());
+    for (const auto &[factor, product] : sum->terms)
+      factors[product.second - 1] = factor;
+  }
+  return factors;
+}
+
+/// Derives the clauses of one schedule.
 class Deriver {
 public:
   explicit Deriver(const DeriveRequest &request)
-      : request(request), schedule(request.schedule), measured(request) {}
+      : request(request), schedule(request.schedule), diags(request.diags) {}
 
-  FailureOr<Derivation> run(function_ref<void()> advance);
+  FailureOr<Derivation> run(function_ref<void()> advance) {
+    bool good = true;
+    request.grid.forEachPoint(*schedule.decl, [&](const ParamValues &at) {
+      if (!good)
+        return;
+      bool refused = false;
+      FailureOr<Schedule> point = lowered(at, refused);
+      good = succeeded(point) || refused;
+      result.refused += refused;
+      if (succeeded(point)) {
+        noteCosts(*point);
+        existing.push_back(at);
+      }
+    });
+    if (!good)
+      return failure();
+    constexpr size_t minSizes = 8;
+    if (existing.size() < minSizes)
+      return diags.report(schedule.decl->name.range, diag::DeriveTooFew,
+                          schedule.decl->name.text,
+                          countText(existing.size(), "size"), minSizes);
+    std::string steps;
+    for (unsigned letter = 0; letter <= overlapLetter; ++letter)
+      if (own.count(letters[letter]))
+        steps += letterNames[letter];
+    // Letters do not name costs of places, occupied edges and a second kind of
+    // overlaps.
+    bool onlyLetters = !result.hasPlaces && overlaps.size() <= 1 &&
+                       !own.count("cost(occupancy)");
+    for (const CostCone &cone : allCones)
+      if (onlyLetters && steps == cone.steps &&
+          (!request.ownCosts || costsVary))
+        cones.push_back(&cone);
+
+    for (const ParamValues &params : existing) {
+      // About a third of the sizes are held out.
+      SampleUse use = xxh3_64bits(paramText(params)) % 3 ? SampleUse::Fitted
+                                                         : SampleUse::HeldOut;
+      if (failed(measure(params, use)))
+        return failure();
+      ++(use == SampleUse::Fitted ? result.fitted : result.heldOut);
+      advance();
+    }
+    // Outside the grid, sizes with errors are left out.
+    DiagEngine::ScopedFilter quiet(diags, [](Diagnostic &) { return false; });
+    for (const ParamValues &params : pointsOutside())
+      (void)measure(params, SampleUse::Outside);
+    findVariables();
+
+    result.name = schedule.decl->name.text.str();
+    result.path = request.source.path().str();
+    result.ownCostsOnly = cones.empty();
+    if (!result.ownCostsOnly)
+      result.assumed = {};
+    for (size_t metric : seq(std::size(derivedMetrics)))
+      result.figures.push_back(derive(metric));
+    return std::move(result);
+  }
 
 private:
-  LogicalResult measure(function_ref<void()> advance);
-  void chooseRegimes();
-  void findVariables();
-  FitSamples samplesOf(size_t metric, const Regime &regime, bool perRank) const;
-  std::optional<std::vector<std::string>>
-  boundsOf(const FormulaCase &formulas, const FitSamples &samples) const;
-  DerivedFigure derive(size_t metric) const;
-  DerivedClause clauseOf(const FormulaCase &formulas, const Regime &regime,
-                         const FitSamples &samples,
-                         std::vector<std::string> conditions) const;
-  std::string regimeText(const Regime &regime) const;
-  std::string valueText(const FormulaCase &formulas, const Regime &regime,
-                        ArrayRef<std::string> names) const;
+  /// The schedule at a size. Sets `refused` if a requirement refuses the size.
+  FailureOr<Schedule> lowered(const ParamValues &params, bool &refused) {
+    DiagEngine::ScopedFilter filter(diags, [&](Diagnostic &found) {
+      bool refusal = isSizeRefusal(found);
+      refused |= refusal;
+      if (!refusal && found.severity == Severity::Error)
+        noteSize(found, paramText(params));
+      return !refusal;
+    });
+    LowerOptions options = request.lowering;
+    // The program's own clauses are not evaluated; they may not have a value.
+    options.expectations = false;
+    append_range(options.params, params);
+    FailureOr<Schedule> lowered =
+        request.source.lower(schedule, options, diags);
+    if (succeeded(lowered) &&
+        failed(verify(*lowered, VerifyLevel::Compute, diags)))
+      return failure();
+    return lowered;
+  }
+
+  void noteCosts(const Schedule &lowered) {
+    const CostSettings &costs = lowered.costs;
+    auto note = [&](const std::string &name, std::optional<Rational> value) {
+      auto [it, fresh] = own.insert({name, value.value_or(0)});
+      costsVary |= it->second != value;
+    };
+    for (StepKind kind : {StepKind::F, StepKind::B, StepKind::I, StepKind::W})
+      if (lowered.costUse().kinds() >> unsigned(kind) & 1)
+        note(stepKindName(kind).str(), costs.of(kind, anyStage));
+    for (const StepList &list : lowered.ranks)
+      for (size_t begin = 0, end = 0; begin != list.size(); begin = end) {
+        end = Schedule::groupEnd(list, begin);
+        SmallVector<StepKind, 2> members;
+        for (Step step : ArrayRef(list).slice(begin, end - begin))
+          members.push_back(step.kind());
+        if (members.size() > 1 && isCompute(members[0]) &&
+            !is_contained(overlaps, members))
+          overlaps.push_back(members);
+      }
+    for (ArrayRef<StepKind> members : overlaps) {
+      letters[overlapLetter] =
+          "cost(" + join(map_range(members, stepKindName), " & ") + ")";
+      note(letters[overlapLetter], costs.generalOverlap(members));
+    }
+    note(letters[p2pLetter], costs.general(Figure::P2P));
+    if (Rational occupancy = costs.general(Figure::Occupancy);
+        !occupancy.isZero() || own.count("cost(occupancy)"))
+      note("cost(occupancy)", occupancy);
+    result.assumed.add(lowered.assumedCosts());
+    for (const auto &[place, row] : costs.places())
+      result.hasPlaces |= place.scope != FigureScope::Whole;
+  }
+
+  /// Adds the figures at a size, without P2P contention.
+  LogicalResult measure(const ParamValues &params, SampleUse use) {
+    bool refused = false;
+    FailureOr<Schedule> point = lowered(params, refused);
+    if (failed(point))
+      return failure();
+    FailureOr<std::vector<Rational>> peaks = peakMemory(*point, diags);
+    if (failed(peaks))
+      return failure();
+    SizeFigures size{use, point->params, point->numRanks, {}};
+    const CostSettings ownCosts = point->costs;
+    std::set<StringRef> words = {""};
+    for (const CostCone *cone : cones)
+      for (StringRef word : cone->words())
+        words.insert(word);
+    for (StringRef word : words) {
+      point->costs = ownCosts;
+      if (!word.empty()) {
+        for (unsigned kind = 0; kind != overlapLetter; ++kind)
+          point->costs.set(Figure(kind),
+                           int64_t(word.count(letterNames[kind])));
+        point->costs.set(Figure::P2P, int64_t(word.count('P')));
+        for (const auto &members : overlaps)
+          point->costs.set({members, int64_t(word.count('O')), false});
+      }
+      FailureOr<Simulation> run = simulate(*point, diags);
+      if (failed(run))
+        return failure();
+      auto &[makespan, span, idle, peak, starts] = size.runs[word];
+      makespan = {run->time(run->makespan())};
+      span = {run->time(run->span())};
+      peak = *peaks;
+      for (const RankTimes &rank : run->ranks()) {
+        idle.push_back(run->time(run->makespan() - rank.work));
+        starts.push_back(run->time(rank.start));
+      }
+    }
+    sizes.push_back(std::move(size));
+    return success();
+  }
+
+  /// Some points outside the grid, with values from 1 to twice the largest
+  /// ones, at most about as many as the grid has, or 256.
+  std::vector<ParamValues> pointsOutside() const {
+    Grid wide;
+    for (size_t i : seq(existing[0].size())) {
+      std::set<int64_t> inside;
+      for (const ParamValues &point : existing)
+        inside.insert(point[i].second);
+      int64_t least = *inside.begin(), most = *inside.rbegin();
+      std::vector<int64_t> values = {least};
+      // Neighbours, for residues.
+      if (least != most && most <= maxMicrobatches &&
+          wide.numPoints(*schedule.decl) <= 4096)
+        values = {1,        least,    (least + most) / 2, most + 1, most + 2,
+                  most + 3, most + 4, most + 5,           most + 6, 2 * most};
+      wide.setDefault(existing[0][i].first, values);
+    }
+    std::set<ParamValues> known(existing.begin(), existing.end());
+    std::vector<ParamValues> points;
+    wide.forEachPoint(*schedule.decl, [&](const ParamValues &at) {
+      if (known.insert(at).second)
+        points.push_back(at);
+    });
+    size_t step = 1 + points.size() / std::max<size_t>(256, existing.size());
+    std::vector<ParamValues> chosen;
+    for (size_t i = 0; i < points.size(); i += step)
+      chosen.push_back(points[i]);
+    return chosen;
+  }
+
+  /// Parameters that the grid gives several values are variables, micro-batches
+  /// first. The others have one value, or their default.
+  void findVariables() {
+    std::set<std::string> given;
+    for (const auto &[name, value] : existing[0])
+      given.insert(name);
+    for (auto [i, param] : enumerate(schedule.decl->params)) {
+      const std::string name = param.name.text.str();
+      int64_t first = sizes[0].params[i].second;
+      bool varies = any_of(sizes, [&, i = i](const SizeFigures &size) {
+        return size.use != SampleUse::Outside && size.params[i].second != first;
+      });
+      if (varies &&
+          (given.count(name) || given.count(param.label.text.str()))) {
+        bool isFirst = &param == schedule.microbatches;
+        variables.insert(isFirst ? variables.begin() : variables.end(), i);
+        continue;
+      }
+      std::string text = std::to_string(first);
+      if (varies) {
+        const char *begin = param.defaultValue->range.Start.getPointer();
+        text.assign(begin, param.defaultValue->range.End.getPointer());
+        if (!all_of(text, isWordByte))
+          text = "(" + text + ")";
+      }
+      fixed.push_back(name + " == " + text);
+    }
+  }
+
+  /// The samples of a metric in a cone or under the costs of the schedule, for
+  /// each rank if it differs between ranks.
+  FitSamples samplesOf(size_t metric, const CostCone *cone) const {
+    bool perRank = any_of(sizes, [&](const SizeFigures &size) {
+      return any_of(size.runs, [&](const auto &run) {
+        return !all_equal(run.second[metric]);
+      });
+    });
+    FitSamples samples;
+    samples.numComponents = cone ? letters.size() : 1;
+    for (auto [number, i] : enumerate(variables)) {
+      const ast::ParamDecl *param = &schedule.decl->params[i];
+      samples.names.push_back(param->name.text.str());
+      if (number != 0 && param != schedule.chunks &&
+          &schedule.decl->params[variables[0]] == schedule.microbatches)
+        samples.divisors.push_back(1 + number);
+    }
+    if (perRank)
+      samples.names.push_back("rank");
+    samples.numVariables = samples.names.size() - 1;
+    for (auto [number, size] : enumerate(sizes))
+      for (unsigned rank = 0; rank != (perRank ? size.numRanks : 1); ++rank) {
+        FitSample &sample = samples.samples.emplace_back();
+        sample = {size.use, number, {1}, {size.runs.at("")[metric][rank]}};
+        for (unsigned i : variables)
+          sample.atoms.push_back(size.params[i].second);
+        if (perRank)
+          sample.atoms.push_back(rank);
+        if (cone)
+          sample.values = factorsOf(metric, *cone, size, rank);
+      }
+    samples.addQuotients();
+    return samples;
+  }
+
+  /// The sum of the products of the letters and their factors; letters with the
+  /// same factor are added first.
+  std::string valueText(const FoundClause &found, const CostCone *cone,
+                        ArrayRef<std::string> names) const {
+    if (!cone)
+      return found.values[0].text(names, false);
+    std::vector<std::string> terms;
+    std::set<std::string> done = {"0"};
+    for (const Formula &formula : found.values) {
+      std::string factor = formula.text(names, true);
+      if (!done.insert(factor).second)
+        continue;
+      std::vector<std::string> equal;
+      for (auto [letter, other] : zip_equal(letters, found.values))
+        if (other.text(names, true) == factor)
+          equal.push_back(letter);
+      std::string sum = join(equal, " + ");
+      if (factor != "1")
+        sum = factor + " * " + (equal.size() > 1 ? "(" + sum + ")" : sum);
+      terms.push_back(std::move(sum));
+    }
+    return terms.empty() ? "0" : join(terms, " + ");
+  }
+
+  /// The clauses for the set of costs in which most figures have one.
+  DerivedFigure derive(size_t metric) const {
+    DerivedFigure best{derivedMetrics[metric], {}, sizes.size(), {}};
+    std::vector<const CostCone *> tried = cones;
+    if (metric == peakMetric || (cones.empty() && !costsVary))
+      tried = {nullptr};
+    for (const CostCone *cone : tried) {
+      FitSamples samples = samplesOf(metric, cone);
+      DerivedFigure figure{derivedMetrics[metric], {}, 0, {}};
+      BitVector uncovered(samples.samples.size());
+      for (auto [i, sample] : enumerate(samples.samples))
+        uncovered[i] = sample.use != SampleUse::Outside;
+      size_t numInside = uncovered.count();
+      for (const FoundClause &found : findClauses(samples)) {
+        uncovered.reset(found.samples);
+        std::vector<std::string> conditions = fixed;
+        append_range(conditions, found.conditions);
+        if (cone && *cone->condition)
+          conditions.push_back(
+              formatv(cone->condition, letters[overlapLetter]));
+        if (!cone && metric != peakMetric)
+          for (const auto &[name, cost] : own)
+            raw_string_ostream(conditions.emplace_back())
+                << name << " == " << cost;
+        std::set<size_t> fitted, heldOut;
+        for (unsigned i : found.samples.set_bits()) {
+          const FitSample &sample = samples.samples[i];
+          (sample.use == SampleUse::Fitted ? fitted : heldOut)
+              .insert(sample.size);
+        }
+        figure.clauses.push_back({valueText(found, cone, samples.names),
+                                  join(conditions, " && "), fitted.size(),
+                                  heldOut.size(),
+                                  20 * found.samples.count() < numInside});
+      }
+      std::set<size_t> left;
+      for (unsigned i : uncovered.set_bits())
+        left.insert(samples.samples[i].size);
+      figure.uncovered = left.size();
+      if (!left.empty())
+        figure.firstUncovered = sizes[*left.begin()].params;
+      if (figure.uncovered < best.uncovered)
+        best = std::move(figure);
+    }
+    llvm::stable_sort(best.clauses,
+                      [](const DerivedClause &a, const DerivedClause &b) {
+                        return a.value.size() + a.condition.size() <
+                               b.value.size() + b.condition.size();
+                      });
+    return best;
+  }
 
   const DeriveRequest &request;
   const CheckedSchedule &schedule;
-  GridFigures measured;
-  std::vector<SizeFigures> sizes, outside;
-
-  std::vector<CostVector> costs;
-  std::vector<Regime> regimes;
+  DiagEngine &diags;
+  Derivation result;
+  /// The points of the grid that exist.
+  std::vector<ParamValues> existing;
+  /// The schedule's own costs by name in the syntax of programs, and whether
+  /// they depend on its parameters.
+  std::map<std::string, Rational> own;
+  bool costsVary = false;
+  std::vector<SmallVector<StepKind, 2>> overlaps;
+  /// The letters in the syntax of programs.
+  std::array<std::string, 6> letters = {"F", "B", "I", "W", "", "cost(p2p)"};
+  std::vector<const CostCone *> cones;
+  /// Those inside the grid come first.
+  std::vector<SizeFigures> sizes;
   /// The parameters that formulas use, as indices of the parameters of the
   /// schedule, and the conditions on the others.
   std::vector<unsigned> variables;
@@ -64,317 +467,6 @@ private:
 };
 
 } // namespace
-
-static constexpr size_t spanMetric = 1, peakMetric = 3;
-
-//===----------------------------------------------------------------------===//
-// Costs and variables
-//===----------------------------------------------------------------------===//
-
-std::string Deriver::regimeText(const Regime &regime) const {
-  std::string text;
-  if (!regime.cone) {
-    for (const auto &[name, cost] : measured.own)
-      raw_string_ostream(text)
-          << (text.empty() ? "" : " && ") << name << " == " << cost;
-    return text;
-  }
-  text = regime.cone->condition == "true" ? "" : regime.cone->condition.str();
-  for (auto [word, letter] : {std::pair<StringRef, unsigned>("P2P", p2pLetter),
-                              {"Overlap", overlapLetter}})
-    for (size_t at; (at = text.find(word)) != std::string::npos;)
-      text.replace(at, word.size(), measured.letterText(letter));
-  return text;
-}
-
-void Deriver::chooseRegimes() {
-  std::optional<CostVector> own = measured.ownVector();
-  for (const CostCone &cone : allCostCones())
-    if (measured.onlyLetters && cone.steps == measured.steps() &&
-        (!request.ownCosts || measured.costsVary ||
-         (own && cone.meets(*own)))) {
-      Regime &regime = regimes.emplace_back(Regime{&cone, {}});
-      for (const CostVector &vector : cone.vectors) {
-        regime.runs.push_back(find(costs, vector) - costs.begin());
-        if (regime.runs.back() == costs.size())
-          costs.push_back(vector);
-      }
-    }
-}
-
-/// Parameters that the grid gives several values are variables, micro-batches
-/// first. The others have one value, or their default.
-void Deriver::findVariables() {
-  std::set<std::string> given;
-  for (const auto &[name, value] : request.grid.point(*schedule.decl))
-    given.insert(name);
-  for (auto [i, param] : enumerate(schedule.decl->params)) {
-    const std::string name = param.name.text.str();
-    bool isGiven = given.count(name) || given.count(param.label.text.str());
-    int64_t first = sizes[0].params[i].second;
-    bool varies = any_of(sizes, [&, i = i](const SizeFigures &size) {
-      return size.params[i].second != first;
-    });
-    if (varies && isGiven) {
-      variables.push_back(i);
-      continue;
-    }
-    std::string text = std::to_string(first);
-    if (varies) {
-      const char *begin = param.defaultValue->range.Start.getPointer();
-      text.assign(begin, param.defaultValue->range.End.getPointer());
-      if (!all_of(text, isWordByte))
-        text = "(" + text + ")";
-    }
-    fixed.push_back(name + " == " + text);
-  }
-  std::stable_partition(variables.begin(), variables.end(), [&](unsigned i) {
-    return &schedule.decl->params[i] == schedule.microbatches;
-  });
-}
-
-//===----------------------------------------------------------------------===//
-// Samples
-//===----------------------------------------------------------------------===//
-
-/// The components of a metric at one size: the factors of the letters of a time
-/// that is a sum over them in the whole cone (empty if it is not), or the
-/// figure under the costs of the schedule.
-static std::vector<Rational> valuesOf(size_t metric, const Regime &regime,
-                                      const SizeFigures &size, unsigned rank) {
-  if (!regime.cone)
-    return {size.runs.back().values[metric][rank]};
-  auto factors = [&](auto figure) {
-    std::vector<Rational> values;
-    for (size_t run : regime.runs)
-      values.push_back(figure(size.runs[run]));
-    return regime.cone->factors(values);
-  };
-  // A span is the end of a rank minus its start, which is convex only if the
-  // start is a sum.
-  if (metric == spanMetric)
-    for (unsigned each = 0; each != size.numRanks; ++each)
-      if (factors([&](const RunFigures &run) {
-            return run.starts[each];
-          }).empty())
-        return {};
-  return factors(
-      [&](const RunFigures &run) { return run.values[metric][rank]; });
-}
-
-/// The samples of a metric inside and outside the grid, for each rank or for
-/// all ranks together.
-FitSamples Deriver::samplesOf(size_t metric, const Regime &regime,
-                              bool perRank) const {
-  std::vector<std::string> names;
-  std::vector<std::pair<unsigned, unsigned>> divisions;
-  for (auto [number, i] : enumerate(variables)) {
-    names.push_back(schedule.decl->params[i].name.text.str());
-    if (number != 0 && &schedule.decl->params[i] != schedule.chunks &&
-        &schedule.decl->params[variables[0]] == schedule.microbatches)
-      divisions.push_back({0, unsigned(number)});
-  }
-  if (perRank)
-    names.push_back("rank");
-  FitSamples samples(names, divisions, regime.cone ? CostVector().size() : 1);
-  auto add = [&](const SizeFigures &size) {
-    for (unsigned rank = 0; rank != (perRank ? size.numRanks : 1); ++rank) {
-      SmallVector<int64_t, 4> point;
-      for (unsigned i : variables)
-        point.push_back(size.params[i].second);
-      if (perRank)
-        point.push_back(rank);
-      samples.add(point, valuesOf(metric, regime, size, rank));
-    }
-  };
-  llvm::for_each(sizes, add);
-  samples.endInside(variables.size());
-  llvm::for_each(outside, add);
-  return samples;
-}
-
-//===----------------------------------------------------------------------===//
-// Clauses
-//===----------------------------------------------------------------------===//
-
-/// The sum of the products of the letters and their factors; letters with the
-/// same factor are added first.
-std::string Deriver::valueText(const FormulaCase &formulas,
-                               const Regime &regime,
-                               ArrayRef<std::string> names) const {
-  if (!regime.cone)
-    return formulas.values[0].text(names, false);
-  NameMap<std::vector<std::string>> products;
-  for (auto [letter, formula] : enumerate(formulas.values))
-    if (!formula.isZero())
-      products[formula.text(names, true)].push_back(
-          measured.letterText(letter));
-  std::vector<std::string> terms;
-  for (const auto &[factor, letters] : products) {
-    std::string sum = join(letters, " + ");
-    if (factor != "1")
-      sum = factor + " * " + (letters.size() > 1 ? "(" + sum + ")" : sum);
-    terms.push_back(std::move(sum));
-  }
-  return terms.empty() ? "0" : join(terms, " + ");
-}
-
-/// The conditions without which formulas are wrong at smaller sizes than those
-/// of the grid; nothing if they are wrong at others.
-std::optional<std::vector<std::string>>
-Deriver::boundsOf(const FormulaCase &formulas,
-                  const FitSamples &samples) const {
-  BitVector wrong = formulas.wrong;
-  std::vector<std::string> bounds;
-  // One bound if it is enough, else every bound that helps.
-  for (bool one : {true, false})
-    for (size_t atom = 1; atom <= variables.size() && wrong.any(); ++atom) {
-      auto value = [&](unsigned i) { return samples.samples[i].atoms[atom]; };
-      int64_t least = value(0);
-      for (unsigned i : seq<unsigned>(1, samples.numInside))
-        least = std::min(least, value(i));
-      BitVector others = wrong;
-      for (unsigned i : wrong.set_bits())
-        if (value(i) < least)
-          others.reset(i);
-      if (one ? others.any() : others == wrong)
-        continue;
-      wrong = std::move(others);
-      bounds.push_back(samples.names[atom] + " >= " + std::to_string(least));
-    }
-  if (wrong.any())
-    return std::nullopt;
-  return bounds;
-}
-
-DerivedClause Deriver::clauseOf(const FormulaCase &formulas,
-                                const Regime &regime, const FitSamples &samples,
-                                std::vector<std::string> conditions) const {
-  std::set<std::vector<int64_t>> fitted, heldOut;
-  for (unsigned number : formulas.samples.set_bits()) {
-    const FitSample &sample = samples.samples[number];
-    (sample.heldOut ? heldOut : fitted)
-        .insert({sample.atoms.begin(),
-                 sample.atoms.begin() + 1 + variables.size()});
-  }
-  return {valueText(formulas, regime, samples.names), join(conditions, " && "),
-          fitted.size(), heldOut.size(),
-          20 * formulas.samples.count() < samples.numInside};
-}
-
-DerivedFigure Deriver::derive(size_t metric) const {
-  DerivedFigure figure;
-  figure.metric = derivedMetrics[metric];
-  bool isTime = metric != peakMetric;
-  const Regime own;
-  std::vector<const Regime *> tried;
-  if (isTime)
-    for (const Regime &regime : regimes)
-      tried.push_back(&regime);
-  if (!isTime || ((request.ownCosts || regimes.empty()) && !measured.costsVary))
-    tried.push_back(&own);
-
-  bool perRank = any_of(sizes, [&](const SizeFigures &size) {
-    return any_of(size.runs, [&](const RunFigures &run) {
-      return !all_equal(run.values[metric]);
-    });
-  });
-  FitSamples first = samplesOf(metric, own, perRank);
-  // The figures that the clauses of each regime give.
-  std::vector<std::pair<const Regime *, BitVector>> covered;
-  BitVector all(first.numInside);
-  for (const Regime *regime : tried) {
-    BitVector before(all.size()), now(all.size());
-    for (const auto &[other, numbers] : covered)
-      if (!regime->cone ||
-          (other->cone && other->cone->contains(*regime->cone)))
-        before |= numbers;
-    if (before.all())
-      continue;
-    FitSamples samples = samplesOf(metric, *regime, perRank);
-    for (const FormulaCase &formulas : CaseFinder(samples).find()) {
-      auto bounds = boundsOf(formulas, samples);
-      if (!bounds || !formulas.samples.test(before))
-        continue;
-      std::vector<std::string> conditions = fixed;
-      for (const Condition &condition : formulas.conditions)
-        conditions.push_back(condition.text);
-      append_range(conditions, *bounds);
-      if (isTime && !regimeText(*regime).empty())
-        conditions.push_back(regimeText(*regime));
-      figure.clauses.push_back(
-          clauseOf(formulas, *regime, samples, std::move(conditions)));
-      now |= formulas.samples;
-    }
-    all |= now;
-    covered.push_back({regime, std::move(now)});
-  }
-  llvm::stable_sort(figure.clauses,
-                    [](const DerivedClause &a, const DerivedClause &b) {
-                      return a.value.size() + a.condition.size() <
-                             b.value.size() + b.condition.size();
-                    });
-
-  unsigned breaking = figure.clauses.empty()
-                          ? CaseFinder(first).firstContradiction().value_or(0)
-                          : all.find_first_unset();
-  unsigned number = 0;
-  for (const SizeFigures &size : sizes) {
-    unsigned begin = number;
-    number += perRank ? size.numRanks : 1;
-    figure.uncovered += all.find_first_unset_in(begin, number) != -1;
-    if (breaking >= begin && breaking < number)
-      figure.firstUncovered = size.params;
-  }
-  return figure;
-}
-
-LogicalResult Deriver::measure(function_ref<void()> advance) {
-  for (const ParamValues &params : measured.existing) {
-    FailureOr<SizeFigures> size = measured.measure(params, costs);
-    if (failed(size))
-      return failure();
-    sizes.push_back(std::move(*size));
-    advance();
-  }
-  // Outside the grid, sizes with errors are left out.
-  DiagEngine::ScopedFilter quiet(request.diags,
-                                 [](Diagnostic &) { return false; });
-  for (const ParamValues &params : measured.pointsOutside())
-    if (FailureOr<SizeFigures> size = measured.measure(params, costs);
-        succeeded(size))
-      outside.push_back(std::move(*size));
-  return success();
-}
-
-FailureOr<Derivation> Deriver::run(function_ref<void()> advance) {
-  if (failed(measured.inspect()))
-    return failure();
-  size_t count = measured.existing.size();
-  if (count < minDeriveSizes)
-    return request.diags.report(
-        schedule.decl->name.range, diag::DeriveTooFew, schedule.decl->name.text,
-        countText(count, "size"), size_t(minDeriveSizes));
-  chooseRegimes();
-  if (failed(measure(advance)))
-    return failure();
-  findVariables();
-
-  Derivation result;
-  result.name = schedule.decl->name.text.str();
-  result.path = request.source.path().str();
-  result.refused = measured.refused;
-  result.ownCostsOnly = regimes.empty();
-  result.hasPlaces = measured.hasPlaces;
-  if (request.ownCosts || result.ownCostsOnly)
-    result.assumed = measured.assumed;
-  FitSamples samples = samplesOf(0, {}, false);
-  for (const FitSample &sample : ArrayRef(samples.samples).take_front(count))
-    ++(sample.heldOut ? result.heldOut : result.fitted);
-  for (size_t metric : seq(std::size(derivedMetrics)))
-    result.figures.push_back(derive(metric));
-  return result;
-}
 
 FailureOr<Derivation> derive(const DeriveRequest &request,
                              function_ref<void()> advance) {

@@ -15,7 +15,7 @@ struct DeriveRequest {
   const LowerOptions &lowering;
   /// Gives the parameters that formulas may use.
   const Grid &grid;
-  /// Limits the clauses to costs that include the schedule's own.
+  /// Derives clauses for the schedule's own costs alone.
   bool ownCosts;
   DiagEngine &diags;
 };
@@ -38,11 +38,9 @@ struct DerivedClause {
 struct DerivedFigure {
   Expectation::Metric metric;
   std::vector<DerivedClause> clauses;
-  /// The number of sizes at which no clause gives the figure (of each rank)
-  /// under any costs.
+  /// The number of sizes at which no clause gives the figure (of each rank),
+  /// and the first of them.
   size_t uncovered = 0;
-  /// The first of them; without any clauses, the first that contradicts the
-  /// polynomial of the sizes before it.
   ParamValues firstUncovered;
 };
 
@@ -54,26 +52,15 @@ struct Derivation {
   size_t fitted = 0;
   size_t heldOut = 0;
   size_t refused = 0;
-  /// True if the clauses are for the costs of the schedule alone: it has costs
-  /// of single stages or edges, or several kinds of overlaps, or no set of
-  /// costs includes its own.
+  /// True if the clauses are for the costs of the schedule alone.
   bool ownCostsOnly = false;
   /// True if it has costs or factors of single stages, ranks, micro-batches or
   /// edges, which the clauses do not name but depend on.
   bool hasPlaces = false;
-  /// The assumed costs that chose or limited the clauses.
+  /// The assumed costs that limited the clauses.
   AssumedCosts assumed;
   std::vector<DerivedFigure> figures;
-
-  bool hasClauses() const {
-    return llvm::any_of(figures, [](const DerivedFigure &figure) {
-      return !figure.clauses.empty();
-    });
-  }
 };
-
-/// The least number of sizes that formulas are derived from.
-inline constexpr size_t minDeriveSizes = 8;
 
 /// Derives clauses for the metrics of a schedule, and calls `advance` after
 /// each size. Reports errors at single sizes, and too few sizes.

@@ -1,7 +1,7 @@
 //===- Formula.cpp - Formulas of exact values -----------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "Derive/Formula.h"
+#include "Derive/ClauseFinder.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -15,8 +15,8 @@ namespace pipec {
 
 //===----------------------------------------------------------------------===//
 // Exact linear systems
-//===----------------------------------------------------------------------===//
-
+// Equations are solved modulo a prime, because elimination in rational numbers
+// would overflow.
 static constexpr uint64_t prime = (uint64_t(1) << 61) - 1;
 
 static uint64_t product(uint64_t a, uint64_t b) {
@@ -36,7 +36,7 @@ static uint64_t inverse(uint64_t number) {
   return result;
 }
 
-uint64_t LinearSystem::residue(Rational number) {
+static uint64_t residue(Rational number) {
   int64_t rest = number.numerator() % int64_t(prime);
   uint64_t numerator = rest < 0 ? rest + prime : rest;
   return number.isInteger()
@@ -44,62 +44,61 @@ uint64_t LinearSystem::residue(Rational number) {
              : product(numerator, inverse(number.denominator() % prime));
 }
 
-/// Subtracts a multiple of an equation.
-static void subtract(std::vector<uint64_t> &row, uint64_t multiple,
-                     ArrayRef<uint64_t> other) {
-  if (multiple)
-    for (auto [value, subtrahend] : zip_equal(row, other)) {
-      value += prime - product(multiple, subtrahend);
-      value -= value >= prime ? prime : 0;
-    }
-}
-
-bool LinearSystem::add(std::vector<uint64_t> row) {
-  for (const auto &[pivot, other] : rows)
-    subtract(row, row[pivot], other);
-  size_t pivot =
-      find_if(row, [](uint64_t value) { return value != 0; }) - row.begin();
-  if (pivot >= unknowns)
-    return pivot == row.size();
-  for (uint64_t scale = inverse(row[pivot]); uint64_t &value : row)
-    value = product(value, scale);
-  for (auto &[_, other] : rows)
-    subtract(other, other[pivot], row);
-  rows.push_back({pivot, std::move(row)});
-  return true;
-}
-
-/// The fraction with a numerator below 2^39 and a denominator below 2^20 that
-/// has a residue; 0 if there is none. The remainders of Euclid's algorithm for
-/// the prime and the residue are multiples of the residue by known factors
-/// (Wang, "A p-adic algorithm for univariate partial fractions", 1981).
+/// The fraction with the least denominator, and a numerator below 2^40, that
+/// has a residue; 0 if there is none with a small denominator.
 static Rational fraction(uint64_t residue) {
-  constexpr int64_t maxNumerator = int64_t(1) << 39;
-  constexpr int64_t maxDenominator = int64_t(1) << 20;
-  int64_t last = prime, rest = residue, lastFactor = 0, factor = 1;
-  while (rest >= maxNumerator && std::abs(factor) < maxDenominator) {
-    int64_t quotient = last / rest;
-    last = std::exchange(rest, last - quotient * rest);
-    lastFactor = std::exchange(factor, lastFactor - quotient * factor);
+  for (int64_t denominator = 1; denominator <= 10000; ++denominator) {
+    int64_t numerator = product(residue, denominator);
+    if (numerator > int64_t(prime / 2))
+      numerator -= prime;
+    if (std::abs(numerator) < int64_t(1) << 40)
+      return *Rational::make(numerator, denominator);
   }
-  if (std::abs(factor) >= maxDenominator)
-    return 0;
-  return *Rational::make(factor < 0 ? -rest : rest, std::abs(factor));
+  return 0;
 }
 
-std::vector<std::vector<Rational>> LinearSystem::solution(size_t sides) const {
-  std::vector<std::vector<Rational>> result(sides);
-  for (size_t side = 0; side != sides; ++side) {
-    result[side].resize(unknowns);
-    for (const auto &[pivot, row] : rows)
-      result[side][pivot] = fraction(row[unknowns + side]);
+std::optional<Polynomial> fitPolynomial(ArrayRef<AtomProduct> products,
+                                        ArrayRef<Equation> equations) {
+  using Row = std::vector<uint64_t>;
+  auto subtract = [](Row &row, uint64_t multiple, const Row &other) {
+    if (multiple)
+      for (auto [value, subtrahend] : zip_equal(row, other)) {
+        value += prime - product(multiple, subtrahend);
+        value -= value >= prime ? prime : 0;
+      }
+  };
+  // By pivot, the equation with the factor 1 there, and 0 at other pivots. The
+  // value of the polynomial comes first.
+  std::vector<std::pair<size_t, Row>> rows;
+  for (const auto &[atoms, value] : equations) {
+    Row row = {residue(value)};
+    for (auto [a, b] : products)
+      row.push_back(residue(atoms[a] * atoms[b]));
+    for (const auto &[pivot, other] : rows)
+      subtract(row, row[pivot], other);
+    size_t pivot = products.size();
+    while (pivot != 0 && row[pivot] == 0)
+      --pivot;
+    if (pivot == 0 && row[0] != 0)
+      return std::nullopt;
+    if (pivot == 0)
+      continue;
+    for (uint64_t scale = inverse(row[pivot]); uint64_t &each : row)
+      each = product(each, scale);
+    for (auto &[_, other] : rows)
+      subtract(other, other[pivot], row);
+    rows.push_back({pivot, std::move(row)});
   }
+  llvm::sort(rows);
+  Polynomial result;
+  for (const auto &[pivot, row] : rows)
+    if (Rational factor = fraction(row[0]); !factor.isZero())
+      result.terms.push_back({factor, products[pivot - 1]});
+  for (const auto &[atoms, value] : equations)
+    if (result.value(atoms) != value)
+      return std::nullopt;
   return result;
 }
-
-//===----------------------------------------------------------------------===//
-// Formulas
-//===----------------------------------------------------------------------===//
 
 std::optional<Rational> Polynomial::value(ArrayRef<int64_t> atoms) const {
   std::optional<Rational> sum = Rational(0);
@@ -112,14 +111,8 @@ std::optional<Rational> Polynomial::value(ArrayRef<int64_t> atoms) const {
 }
 
 std::string Polynomial::text(ArrayRef<std::string> names) const {
-  // Products first, then atoms, then the constant; a positive term leads.
+  // A positive term leads.
   auto order = terms;
-  llvm::stable_sort(order, [&](const auto &a, const auto &b) {
-    auto degree = [](AtomProduct product) {
-      return (product.first != 0) + (product.second != 0);
-    };
-    return degree(a.second) > degree(b.second);
-  });
   auto lead =
       find_if(order, [](const auto &term) { return !term.first.isNegative(); });
   if (lead != order.end())

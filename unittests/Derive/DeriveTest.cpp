@@ -1,7 +1,7 @@
 //===- DeriveTest.cpp - Formulas of random samples ------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "Derive/CaseFinder.h"
+#include "Derive/ClauseFinder.h"
 #include "Search/Random.h"
 
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -18,31 +18,42 @@ using search::Random;
 /// and at all larger sizes up to p = 20 and m = 40.
 static FitSamples
 sampled(llvm::function_ref<Rational(int64_t, int64_t)> value) {
-  FitSamples samples({"m", "p"}, {{0, 1}}, 1);
-  for (int64_t p = 2; p <= 9; ++p)
-    for (int64_t m = 2; m <= 18; ++m)
-      samples.add({m, p}, {value(m, p)});
-  samples.endInside(2);
+  FitSamples samples;
+  samples.names = {"", "m", "p"};
+  samples.numVariables = 2;
+  samples.divisors = {2};
   for (int64_t p = 2; p <= 20; ++p)
-    for (int64_t m = 2; m <= 40; ++m)
-      samples.add({m, p}, {value(m, p)});
+    for (int64_t m = 2; m <= 40; ++m) {
+      SampleUse use = p > 9 || m > 18       ? SampleUse::Outside
+                      : (7 * m + p * p) % 3 ? SampleUse::Fitted
+                                            : SampleUse::HeldOut;
+      samples.samples.push_back(
+          {use, samples.samples.size(), {1, m, p}, {value(m, p)}});
+    }
+  samples.addQuotients();
   return samples;
 }
 
-using Cases = std::vector<FormulaCase>;
+using Clauses = std::vector<FoundClause>;
 
-static size_t covered(const Cases &cases) {
-  size_t covered = 0;
-  for (const FormulaCase &one : cases)
-    covered += one.samples.count();
-  return covered;
+static constexpr size_t numInside = 8 * 17;
+
+/// The number of samples inside that meet the conditions of a clause.
+static size_t covered(const Clauses &clauses) {
+  llvm::BitVector all;
+  for (const FoundClause &clause : clauses)
+    all |= clause.samples;
+  return all.count();
 }
 
-/// Whether the formulas have the values of all larger sizes that meet their
-/// conditions.
-static bool hold(const Cases &cases) {
-  return std::none_of(cases.begin(), cases.end(),
-                      [](const FormulaCase &one) { return one.wrong.any(); });
+/// Whether the formulas have the values of the samples of their clauses.
+static bool hold(const Clauses &clauses, const FitSamples &samples) {
+  for (const FoundClause &clause : clauses)
+    for (unsigned i : clause.samples.set_bits())
+      if (clause.values[0].value(samples.samples[i].atoms) !=
+          samples.samples[i].values[0])
+        return false;
+  return true;
 }
 
 /// A polynomial of degree 2 or less with small coefficients.
@@ -65,20 +76,20 @@ struct RandomPolynomial {
   }
 };
 
-static std::string textOf(const Cases &cases, const FitSamples &samples) {
+static std::string textOf(const Clauses &clauses, const FitSamples &samples) {
   std::string text;
-  for (const FormulaCase &one : cases)
-    text += one.values[0].text(samples.names, false) + "; ";
+  for (const FoundClause &clause : clauses)
+    text += clause.values[0].text(samples.names, false) + "; ";
   return text;
 }
 
 static void recovers(llvm::function_ref<Rational(int64_t, int64_t)> value,
                      const char *what) {
   FitSamples samples = sampled(value);
-  CaseFinder finder(samples);
-  Cases cases = finder.find();
-  EXPECT_EQ(covered(cases), samples.numInside) << what;
-  EXPECT_TRUE(hold(cases)) << what << ": " << textOf(cases, samples);
+  Clauses clauses = findClauses(samples);
+  EXPECT_EQ(covered(clauses), numInside) << what;
+  EXPECT_TRUE(hold(clauses, samples))
+      << what << ": " << textOf(clauses, samples);
 }
 
 TEST(Derive, RecoversPolynomials) {
@@ -125,8 +136,6 @@ TEST(Derive, RecoversResidues) {
     recovers(
         [&](int64_t m, int64_t p) { return m % 2 ? odd(m, p) : even(m, p); },
         "residue modulo 2");
-    recovers([&](int64_t m, int64_t p) { return Rational(m % p * round + m); },
-             "remainder");
     recovers(
         [&](int64_t m, int64_t p) {
           return Rational((m + p - 2) / p * round * p - m);
@@ -148,11 +157,26 @@ TEST(Derive, LeavesOutWhatHasNoFormula) {
     return m % p == 0 ? polynomial(m, p) : Rational(noise(m, p));
   };
   FitSamples samples = sampled(value);
-  CaseFinder finder(samples);
-  Cases cases = finder.find();
-  ASSERT_EQ(cases.size(), 1u) << textOf(cases, samples);
-  EXPECT_EQ(cases[0].conditions[0].text, "m % p == 0");
-  EXPECT_TRUE(hold(cases)) << textOf(cases, samples);
+  Clauses clauses = findClauses(samples);
+  ASSERT_EQ(clauses.size(), 1u) << textOf(clauses, samples);
+  EXPECT_EQ(clauses[0].conditions[0], "m % p == 0");
+  EXPECT_TRUE(hold(clauses, samples)) << textOf(clauses, samples);
+}
+
+/// A formula that is wrong outside the grid is not found, unless a bound
+/// excludes where it is.
+TEST(Derive, ComparesOutside) {
+  FitSamples samples = sampled([](int64_t m, int64_t p) {
+    return Rational(m > 18 || p > 9 ? p : m + p);
+  });
+  EXPECT_TRUE(findClauses(samples).empty());
+  samples = sampled(
+      [](int64_t m, int64_t p) { return Rational(p == 20 ? p : m + p); });
+  for (FitSample &sample : samples.samples)
+    sample.atoms[2] = 100 - sample.atoms[2];
+  Clauses clauses = findClauses(samples);
+  ASSERT_EQ(clauses.size(), 1u) << textOf(clauses, samples);
+  EXPECT_EQ(clauses[0].conditions, std::vector<std::string>{"p >= 91"});
 }
 
 /// No formula is found for samples of other classes.
@@ -162,53 +186,52 @@ TEST(Derive, FindsNothingInNoise) {
     FitSamples samples = sampled([&](int64_t, int64_t) {
       return Rational(int64_t(random.below(range)));
     });
-    CaseFinder finder(samples);
-    Cases cases = finder.find();
-    EXPECT_EQ(covered(cases), 0u) << range << ": " << textOf(cases, samples);
+    Clauses clauses = findClauses(samples);
+    EXPECT_EQ(covered(clauses), 0u)
+        << range << ": " << textOf(clauses, samples);
   }
 }
 
 TEST(Derive, FindsNothingOfHigherDegree) {
   auto cube = [](int64_t m, int64_t p) { return Rational(m * m * m + p); };
-  FitSamples samples = sampled(cube);
-  CaseFinder finder(samples);
-  EXPECT_EQ(covered(finder.find()), 0u);
-  EXPECT_TRUE(finder.firstContradiction());
-  FitSamples square =
-      sampled([](int64_t m, int64_t p) { return Rational(m * m + p); });
-  EXPECT_FALSE(CaseFinder(square).firstContradiction());
+  EXPECT_TRUE(findClauses(sampled(cube)).empty());
 }
 
-/// A sample without values belongs to no case.
+/// A sample without values belongs to no clause.
 TEST(Derive, ExcludesUnknownSamples) {
   FitSamples samples = sampled([](int64_t m, int64_t) { return Rational(m); });
   for (FitSample &sample : samples.samples)
     if (sample.atoms[1] % sample.atoms[2])
       sample.values.clear();
-  CaseFinder finder(samples);
-  for (const FormulaCase &one : finder.find())
-    for (unsigned number : one.samples.set_bits())
+  Clauses clauses = findClauses(samples);
+  EXPECT_FALSE(clauses.empty());
+  for (const FoundClause &clause : clauses)
+    for (unsigned number : clause.samples.set_bits())
       EXPECT_FALSE(samples.samples[number].values.empty());
 }
 
-TEST(LinearSystem, Fractions) {
+TEST(FitPolynomial, Fractions) {
   for (int64_t numerator = -20; numerator <= 20; ++numerator)
     for (int64_t denominator = 1; denominator <= 16; ++denominator) {
       Rational value = *Rational::make(numerator, denominator);
-      LinearSystem system(1);
-      EXPECT_TRUE(system.add({1, LinearSystem::residue(value)}));
-      EXPECT_EQ(system.solution(1)[0][0], value);
-      EXPECT_FALSE(system.add({0, 1}));
+      std::vector<int64_t> atoms = {1};
+      auto fitted = fitPolynomial({{0, 0}}, {{atoms, value}});
+      ASSERT_TRUE(fitted);
+      EXPECT_EQ(fitted->value(atoms), value);
+      EXPECT_FALSE(fitPolynomial(
+          {{0, 0}}, {{atoms, value}, {atoms, *Rational::add(value, 1)}}));
     }
+  // Equal modulo the prime only.
   constexpr int64_t least = std::numeric_limits<int64_t>::min();
-  EXPECT_EQ(LinearSystem::residue(least), LinearSystem::residue(-4));
+  std::vector<int64_t> atoms = {1};
+  EXPECT_FALSE(fitPolynomial({{0, 0}}, {{atoms, least}, {atoms, -4}}));
 }
 
 TEST(Polynomial, Text) {
   // The atoms are 1, m and p.
   std::vector<std::string> names = {"", "m", "p"};
   Polynomial polynomial{
-      {{-1, {0, 0}}, {*Rational::make(3, 2), {0, 2}}, {-2, {1, 2}}}};
+      {{-2, {1, 2}}, {*Rational::make(3, 2), {0, 2}}, {-1, {0, 0}}}};
   EXPECT_EQ(polynomial.text(names), "3 * p / 2 - 2 * m * p - 1");
   EXPECT_EQ(polynomial.value({1, 4, 3}), *Rational::make(-41, 2));
   EXPECT_EQ(Polynomial().text(names), "0");

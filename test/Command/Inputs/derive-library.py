@@ -15,7 +15,7 @@ import subprocess
 import sys
 
 GRID = ["ranks=2..12", "microbatches=2..30"]
-MORE = ["ranks=2..15", "microbatches=2..36"]
+MORE = ["ranks=1..15", "microbatches=1..36"]
 
 # Costs inside and at the edges of the conditions on costs.
 COSTS = ["F=1,B=1,I=1,W=1", "F=3,B=2,I=2,W=1/2,p2p=1/3", "F=2,B=5,I=3,W=2,p2p=3",
