@@ -6,7 +6,6 @@
 #include "Driver/Figures.h"
 #include "Driver/Input.h"
 #include "Support/Diagnostics/AnalysisDiags.h"
-#include "Support/Json.h"
 #include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -17,80 +16,6 @@ using namespace llvm;
 
 namespace pipec {
 
-namespace {
-
-/// One run of the command.
-class Derive : CommandRun {
-public:
-  explicit Derive(const CommandRun &run) : CommandRun(run) {}
-
-  LogicalResult run();
-
-private:
-  LogicalResult readInput();
-  LogicalResult derive();
-  void printText(raw_ostream &os) const;
-  void printJson(json::OStream &json) const;
-
-  Grid grid;
-  LowerOptions lowering;
-  ScheduleList schedules;
-  std::vector<Derivation> results;
-};
-
-} // namespace
-
-LogicalResult Derive::readInput() {
-  std::vector<std::string> inputs;
-  if (failed(readLowering(args, lowering, diags)))
-    return failure();
-  if (args.list(Opt::Cost).size() > 1)
-    return reportUsageError(
-        diags, "derive takes one --cost: its clauses are for these costs");
-  if (lowering.given.perPart())
-    return reportUsageError(
-        diags, "derive takes a profile of costs per stage, not per part");
-  lowering.given.keepOwnSizes = true;
-  if (failed(store(Grid::read(args, Grid::Values::Many, inputs, diags), grid)))
-    return failure();
-  grid.setDefault("ranks", to_vector(seq_inclusive<int64_t>(2, 12)));
-  grid.setDefault("microbatches", to_vector(seq_inclusive<int64_t>(2, 30)));
-  if (args.isOn(Opt::Library, false))
-    append_range(inputs, search.libraryFiles());
-  if (inputs.empty())
-    return reportMissingInput(diags);
-  if (failed(schedules.addAll(inputs, search, args, diags)))
-    return failure();
-  if (schedules.hasSteps())
-    return reportUsageError(
-        diags, "derive takes programs, since steps have one size only");
-  return grid.fit(schedules.decls(), /*otherInputs=*/false, diags);
-}
-
-LogicalResult Derive::derive() {
-  bool ownCosts = args.has(Opt::Cost) || args.has(Opt::CostProfile);
-  bool good = true;
-  for (const auto &[source, schedule] : schedules.entries()) {
-    progress.phase("deriving " + schedule->decl->name.text.str());
-    progress.setTotal(grid.numPoints(*schedule->decl));
-    FailureOr<Derivation> derived = pipec::derive(
-        {*source, *schedule, lowering, grid, ownCosts || schedule->cost, diags},
-        [&] { progress.advance(); });
-    bool isEmpty = succeeded(derived) &&
-                   all_of(derived->figures, [](const DerivedFigure &figure) {
-                     return figure.clauses.empty();
-                   });
-    if (isEmpty)
-      (void)diags.report(schedule->decl->name.range, diag::NoFormula,
-                         derived->name);
-    if (failed(derived) || isEmpty)
-      good = false;
-    else
-      results.push_back(std::move(*derived));
-  }
-  return success(good);
-}
-
 /// `makespan`, `peak(rank)`
 static std::string metricText(Expectation::Metric metric) {
   return metricName(metric).str() + (isPerRank(metric) ? "(rank)" : "");
@@ -99,48 +24,48 @@ static std::string metricText(Expectation::Metric metric) {
 /// A clause of a program, with its condition after `separator`.
 static std::string clauseText(Expectation::Metric metric,
                               const DerivedClause &clause,
-                              StringRef separator) {
+                              const char *separator) {
   std::string text = "expect " + metricText(metric) + " == " + clause.value;
-  if (!clause.condition.empty())
-    text += separator.str() + "if " + clause.condition;
-  return text + ";";
+  return text + (clause.condition.empty() ? "" : separator + clause.condition) +
+         ";";
 }
 
 /// Puts an expression of a clause into LaTeX.
 static std::string latexText(StringRef text) {
-  struct Symbol {
-    StringRef text, latex;
-    // For an opening parenthesis, what replaces the comma and the closing one.
-    StringRef comma, close;
-  };
-  static constexpr Symbol symbols[] = {
-      {" && ", ",\\ ", "", ""},
-      {"<=", "\\le", "", ""},
-      {">=", "\\ge", "", ""},
-      {"==", "=", "", ""},
-      {"!=", "\\ne", "", ""},
-      {"%", "\\bmod", "", ""},
-      {"*", "\\,", "", ""},
-      {"&", "\\&", "", ""},
-      {"ceil_div(", "\\left\\lceil \\frac{", "}{", "} \\right\\rceil"},
-      {"cost(", "c_{", ", ", "}"},
-      {"min(", "\\min(", ", ", ")"},
-      {"max(", "\\max(", ", ", ")"},
-      {"(", "(", ", ", ")"}};
+  static constexpr std::pair<StringRef, StringRef> symbols[] = {
+      {" && ", ",\\ "},
+      {"<=", "\\le"},
+      {">=", "\\ge"},
+      {"==", "="},
+      {"!=", "\\ne"},
+      {"%", "\\bmod"},
+      {"*", "\\,"},
+      {"&", "\\&"},
+      {"ceil_div(", "\\left\\lceil \\frac{"},
+      {"cost(", "c_{"},
+      {"min(", "\\min("},
+      {"max(", "\\max("},
+      {"(", "("}};
   std::string result;
-  SmallVector<const Symbol *> open;
+  // What closes each open parenthesis.
+  std::vector<StringRef> open;
+  constexpr StringRef closeCeil = "} \\right\\rceil";
   while (!text.empty()) {
-    auto symbol = find_if(symbols, [&](const Symbol &each) {
-      return text.consume_front(each.text);
+    auto symbol = find_if(symbols, [&](const auto &each) {
+      return text.consume_front(each.first);
     });
     if (symbol != std::end(symbols)) {
-      result += symbol->latex;
-      if (!symbol->close.empty())
-        open.push_back(symbol);
-    } else if (!open.empty() && text.consume_front(", ")) {
-      result += open.back()->comma;
+      result += symbol->second;
+      if (symbol->first.ends_with("("))
+        open.push_back(symbol->first == "ceil_div(" ? closeCeil
+                       : symbol->first == "cost("   ? "}"
+                                                    : ")");
     } else if (!open.empty() && text.consume_front(")")) {
-      result += open.pop_back_val()->close;
+      result += open.back();
+      open.pop_back();
+    } else if (!open.empty() && open.back() == closeCeil &&
+               text.consume_front(", ")) {
+      result += "}{";
     } else {
       size_t length = std::max<size_t>(1, text.take_while(isWordByte).size());
       StringRef word = text.take_front(length);
@@ -159,100 +84,175 @@ static std::string clauseLines(Expectation::Metric metric,
                                const DerivedClause &clause, bool latex) {
   if (latex)
     return latexText(metricText(metric)) + " &= " + latexText(clause.value) +
-           (clause.condition.empty()
-                ? ""
-                : " && \\text{if } " + latexText(clause.condition)) +
-           " \\\\";
-  constexpr size_t maxColumns = 100;
-  std::string line = clauseText(metric, clause, " ");
-  return line.size() <= maxColumns ? line
-                                   : clauseText(metric, clause, "\n    ");
+           (clause.condition.empty() ? "" : " && \\text{if } ") +
+           latexText(clause.condition) + " \\\\";
+  std::string line = clauseText(metric, clause, " if ");
+  return line.size() <= 100 ? line : clauseText(metric, clause, "\n    if ");
 }
 
-void Derive::printText(raw_ostream &os) const {
-  bool latex = args.has(Opt::Latex), all = args.has(Opt::AllClauses);
-  const char *comment = latex ? "% " : "// ";
-  for (const Derivation &result : results) {
-    os << comment << terminalText(result.name) << ": fitted to "
-       << countText(result.fitted, "size") << " and equal at " << result.heldOut
-       << " others, not proven for all";
-    if (result.refused)
-      os << "; " << countText(result.refused, "size") << " refused";
-    os << '\n';
-    auto remark = [&](bool holds, const Twine &text) {
-      if (holds)
-        os << comment << text << '\n';
-    };
-    remark(result.ownCostsOnly, "for the costs of the schedule only");
-    remark(!result.assumed.empty(),
-           "with costs that are not given: " + result.assumed.text());
-    remark(result.hasPlaces, "with its costs and factors of single stages, "
-                             "ranks, micro-batches or edges");
-    remark(!lowering.given.allMemory().empty(),
-           "with the memory settings of the profile");
-    if (latex)
-      os << "\\begin{align*}\n";
-    for (const DerivedFigure &figure : result.figures) {
-      size_t hidden = 0;
-      for (const DerivedClause &clause : figure.clauses)
-        if (all || !clause.isSliver)
-          os << clauseLines(figure.metric, clause, latex) << '\n';
-        else
-          ++hidden;
-      std::string metric = metricText(figure.metric);
-      remark(hidden, countText(hidden, "more clause") + " for " + metric +
-                         " at few sizes: --all");
-      remark(figure.uncovered, "no formula found for " + metric + " at " +
-                                   countText(figure.uncovered, "size") +
-                                   ", such as " +
-                                   paramText(figure.firstUncovered));
-    }
-    if (latex)
-      os << "\\end{align*}\n";
+namespace {
+
+/// One run of the command.
+class Derive : CommandRun {
+public:
+  explicit Derive(const CommandRun &run) : CommandRun(run) {}
+
+  LogicalResult run() {
+    if (failed(readInput()))
+      return failure();
+    LogicalResult derived = derive();
+    if (results.empty())
+      return failure();
+    if (failed(write([&](raw_ostream &os) { printText(os); },
+                     [&](json::OStream &json) { printJson(json); })))
+      return failure();
+    return derived;
   }
-}
 
-void Derive::printJson(json::OStream &json) const {
-  writeObjects(json, "schedules", results, [&](const Derivation &result) {
-    json.attribute("name", json::fixUTF8(result.name));
-    json.attribute("file", json::fixUTF8(result.path));
-    json.attribute("fitted", result.fitted);
-    json.attribute("held_out", result.heldOut);
-    json.attribute("refused", result.refused);
-    json.attribute("own_costs_only", result.ownCostsOnly);
-    json.attribute("has_places", result.hasPlaces);
-    result.assumed.write(json);
-    json.attribute("profile_memory", !lowering.given.allMemory().empty());
-    writeObjects(json, "figures", result.figures, [&](const auto &figure) {
-      json.attribute("metric", metricText(figure.metric));
-      writeObjects(json, "clauses", figure.clauses, [&](const auto &clause) {
-        json.attribute("clause", clauseText(figure.metric, clause, " "));
-        json.attribute("value", clause.value);
-        json.attribute("condition", clause.condition);
-        json.attribute("fitted", clause.fitted);
-        json.attribute("held_out", clause.heldOut);
-        json.attribute("sliver", clause.isSliver);
-      });
-      json.attribute("uncovered", figure.uncovered);
-      if (figure.uncovered)
-        writeParams(json, figure.firstUncovered, "first_uncovered");
+private:
+  LogicalResult readInput() {
+    std::vector<std::string> inputs;
+    if (failed(readLowering(args, lowering, diags)))
+      return failure();
+    if (args.list(Opt::Cost).size() > 1)
+      return reportUsageError(
+          diags, "derive takes one --cost: its clauses are for these costs");
+    if (lowering.given.perPart())
+      return reportUsageError(
+          diags, "derive takes a profile of costs per stage, not per part");
+    lowering.given.keepOwnSizes = true;
+    if (failed(
+            store(Grid::read(args, Grid::Values::Many, inputs, diags), grid)))
+      return failure();
+    grid.setDefault("ranks", to_vector(seq_inclusive<int64_t>(2, 12)));
+    grid.setDefault("microbatches", to_vector(seq_inclusive<int64_t>(2, 30)));
+    if (args.isOn(Opt::Library, false))
+      append_range(inputs, search.libraryFiles());
+    if (inputs.empty())
+      return reportMissingInput(diags);
+    if (failed(schedules.addAll(inputs, search, args, diags)))
+      return failure();
+    if (schedules.hasSteps())
+      return reportUsageError(
+          diags, "derive takes programs, since steps have one size only");
+    return grid.fit(schedules.decls(), /*otherInputs=*/false, diags);
+  }
+
+  LogicalResult derive() {
+    bool ownCosts = args.has(Opt::Cost) || args.has(Opt::CostProfile);
+    bool good = true;
+    for (const auto &[source, schedule] : schedules.entries()) {
+      progress.phase("deriving " + schedule->decl->name.text.str());
+      progress.setTotal(grid.numPoints(*schedule->decl));
+      FailureOr<Derivation> derived =
+          pipec::derive({*source, *schedule, lowering, grid,
+                         ownCosts || schedule->cost, diags},
+                        [&] { progress.advance(); });
+      bool isEmpty = succeeded(derived) &&
+                     all_of(derived->figures, [](const DerivedFigure &figure) {
+                       return figure.clauses.empty();
+                     });
+      if (isEmpty)
+        (void)diags.report(schedule->decl->name.range, diag::NoFormula,
+                           derived->name);
+      if (failed(derived) || isEmpty)
+        good = false;
       else
-        json.attribute("first_uncovered", nullptr);
-    });
-  });
-}
+        results.push_back(std::move(*derived));
+    }
+    return success(good);
+  }
 
-LogicalResult Derive::run() {
-  if (failed(readInput()))
-    return failure();
-  LogicalResult derived = derive();
-  if (results.empty())
-    return failure();
-  if (failed(write([&](raw_ostream &os) { printText(os); },
-                   [&](json::OStream &json) { printJson(json); })))
-    return failure();
-  return derived;
-}
+  void printText(raw_ostream &os) const {
+    bool latex = args.has(Opt::Latex);
+    const char *comment = latex ? "% " : "// ";
+    for (const Derivation &result : results) {
+      os << comment << terminalText(result.name) << ": fitted to "
+         << countText(result.fitted, "size") << " and equal at "
+         << result.heldOut << " others, not proven for all";
+      if (result.refused)
+        os << "; " << countText(result.refused, "size") << " refused";
+      os << '\n';
+      auto remark = [&](bool holds, const Twine &text) {
+        if (holds)
+          os << comment << text << '\n';
+      };
+      remark(result.ownCostsOnly, "for the costs of the schedule only");
+      remark(!result.assumed.empty(),
+             "with costs that are not given: " + result.assumed.text());
+      remark(result.hasPlaces, "with its costs and factors of single stages, "
+                               "ranks, micro-batches or edges");
+      remark(!lowering.given.allMemory().empty(),
+             "with the memory settings of the profile");
+      if (latex)
+        os << "\\begin{align*}\n";
+      for (const DerivedFigure &figure : result.figures) {
+        size_t hidden = 0;
+        for (const DerivedClause &clause : figure.clauses)
+          if (!clause.isSliver || args.has(Opt::AllClauses))
+            os << clauseLines(figure.metric, clause, latex) << '\n';
+          else
+            ++hidden;
+        std::string metric = " for " + metricText(figure.metric) + " at ";
+        remark(hidden,
+               countText(hidden, "more clause") + metric + "few sizes: --all");
+        remark(figure.uncovered, "no formula found" + metric +
+                                     countText(figure.uncovered, "size") +
+                                     ", such as " +
+                                     paramText(figure.firstUncovered));
+      }
+      if (latex)
+        os << "\\end{align*}\n";
+    }
+  }
+
+  void printJson(json::OStream &json) const {
+    json.attributeArray("schedules", [&] {
+      for (const Derivation &result : results)
+        json.object([&] {
+          json.attribute("name", json::fixUTF8(result.name));
+          json.attribute("file", json::fixUTF8(result.path));
+          json.attribute("fitted", result.fitted);
+          json.attribute("held_out", result.heldOut);
+          json.attribute("refused", result.refused);
+          json.attribute("own_costs_only", result.ownCostsOnly);
+          json.attribute("has_places", result.hasPlaces);
+          result.assumed.write(json);
+          json.attribute("profile_memory", !lowering.given.allMemory().empty());
+          json.attributeArray("figures", [&] {
+            for (const DerivedFigure &figure : result.figures)
+              json.object([&] {
+                json.attribute("metric", metricText(figure.metric));
+                json.attributeArray("clauses", [&] {
+                  for (const DerivedClause &clause : figure.clauses)
+                    json.object([&] {
+                      json.attribute("clause",
+                                     clauseText(figure.metric, clause, " if "));
+                      json.attribute("value", clause.value);
+                      json.attribute("condition", clause.condition);
+                      json.attribute("fitted", clause.fitted);
+                      json.attribute("held_out", clause.heldOut);
+                      json.attribute("sliver", clause.isSliver);
+                    });
+                });
+                json.attribute("uncovered", figure.uncovered);
+                if (figure.uncovered)
+                  writeParams(json, figure.firstUncovered, "first_uncovered");
+                else
+                  json.attribute("first_uncovered", nullptr);
+              });
+          });
+        });
+    });
+  }
+
+  Grid grid;
+  LowerOptions lowering;
+  ScheduleList schedules;
+  std::vector<Derivation> results;
+};
+
+} // namespace
 
 LogicalResult runDerive(const CommandRun &run) { return Derive(run).run(); }
 

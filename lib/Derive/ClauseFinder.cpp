@@ -68,41 +68,38 @@ public:
         heldOut(samples.size()), unknown(samples.size()),
         valuesOf(1 + figure.numVariables) {
     for (auto [i, sample] : enumerate(samples)) {
-      inside[i] = sample.use != SampleUse::Outside;
+      inside[i] = i < figure.numInside;
       heldOut[i] = sample.use == SampleUse::HeldOut;
       unknown[i] = sample.values.empty();
       for (auto [values, atom] : zip(valuesOf, sample.atoms))
         if (inside[i])
           values.insert(atom);
     }
-    addFamilies();
+    // No quotient, or one; a variable that equals it is simpler.
+    auto variables = to_vector(seq<unsigned>(1, valuesOf.size()));
+    addFamily(variables);
+    for (unsigned atom : seq<unsigned>(valuesOf.size(), figure.names.size())) {
+      variables.insert(variables.begin(), atom);
+      addFamily(variables);
+      variables.erase(variables.begin());
+    }
     addConditions();
   }
 
   std::vector<FoundClause> find() {
-    llvm::stable_sort(conditions, [&](const Condition &a, const Condition &b) {
-      return (Subset(inside) &= a.samples).count() >
-             (Subset(inside) &= b.samples).count();
-    });
     std::vector<FoundClause> clauses;
     Subset covered(samples.size());
     for (const auto &[text, met] : conditions) {
       FoundClause clause;
       clause.samples = met;
       clause.samples &= inside;
-      Subset fresh = clause.samples, wrong = met;
-      fresh.reset(covered);
       if (!text.empty())
         clause.conditions.push_back(text);
-      if (clause.samples.anyCommon(unknown) || fresh.none() ||
-          (!text.empty() && clause.samples.count() < minConditional) ||
-          100 * fresh.count() < inside.count() || !addFormulas(clause))
-        continue;
-      Subset exact = met;
-      for (auto [component, formula] : enumerate(clause.values))
-        exact &= exactAt(formula, component);
-      wrong.reset(exact);
-      if (addBounds(wrong, clause)) {
+      Subset fresh = clause.samples;
+      size_t count = fresh.count(), added = fresh.reset(covered).count();
+      if (added != 0 && 100 * added >= inside.count() &&
+          (text.empty() || count >= minConditional) && addFormulas(clause) &&
+          addBounds(met, clause)) {
         covered |= clause.samples;
         clauses.push_back(std::move(clause));
       }
@@ -112,78 +109,70 @@ public:
 
 private:
   using Subset = BitVector;
-  /// The products of a polynomial, the simplest last.
   using Family = std::vector<AtomProduct>;
-  struct Condition {
-    std::string text;
-    Subset samples;
-  };
 
-  /// Products of variables, and of variables and one quotient.
-  void addFamilies() {
-    auto add = [&](ArrayRef<unsigned> atoms, bool products) {
-      Family &family = families.emplace_back();
-      for (size_t i = 0; products && i != atoms.size(); ++i)
-        for (unsigned second : atoms.drop_front(i))
-          family.push_back({atoms[i], second});
-      // Where a quotient equals a variable, the variable is simpler.
-      size_t last = family.size();
-      for (unsigned atom : atoms)
-        family.insert(atom < valuesOf.size() ? family.end()
-                                             : family.begin() + last,
-                      {0, atom});
-      family.push_back({0, 0});
+  /// The products of up to two atoms, the simplest last.
+  void addFamily(ArrayRef<unsigned> atoms) {
+    Family &family = families.emplace_back();
+    for (size_t i = 0; i != atoms.size(); ++i)
+      for (unsigned second : atoms.drop_front(i))
+        family.push_back(
+            {std::min(atoms[i], second), std::max(atoms[i], second)});
+    for (unsigned atom : atoms)
+      family.push_back({0, atom});
+    family.push_back({0, 0});
+  }
+
+  void addCondition(std::string text,
+                    function_ref<bool(ArrayRef<int64_t>)> holds) {
+    Subset met(samples.size());
+    for (auto [i, sample] : enumerate(samples))
+      met[i] = sample.atoms.empty() || holds(sample.atoms);
+    conditions.push_back({std::move(text), std::move(met)});
+  }
+
+  /// `x * a >= y * b + bound`, and the opposite.
+  void addComparison(int64_t x, unsigned a, int64_t y, unsigned b,
+                     int64_t bound) {
+    auto product = [&](int64_t factor, unsigned atom) {
+      return (factor == 1 ? "" : itostr(factor) + " * ") + figure.names[atom];
     };
-    auto variables = to_vector(seq<unsigned>(1, 1 + figure.numVariables));
-    add(variables, false);
-    add(variables, true);
-    for (unsigned atom : seq<unsigned>(valuesOf.size(), figure.names.size())) {
-      variables.push_back(atom);
-      add(variables, true);
-      variables.pop_back();
+    std::string rest = product(y, b);
+    if (bound != 0 && bound != 1)
+      rest += (bound < 0 ? " - " : " + ") + itostr(std::abs(bound));
+    for (bool wanted : {true, false}) {
+      const char *relation =
+          bound == 1 ? (wanted ? " > " : " <= ") : (wanted ? " >= " : " < ");
+      addCondition(product(x, a) + relation + rest, [&](ArrayRef<int64_t> at) {
+        return (x * at[a] - y * at[b] >= bound) == wanted;
+      });
     }
   }
 
   void addConditions() {
-    using Atoms = ArrayRef<int64_t>;
-    auto add = [&](std::string text, function_ref<bool(Atoms)> holds) {
-      Subset &met = conditions.emplace_back(Condition{text, inside}).samples;
-      for (auto [i, sample] : enumerate(samples))
-        met[i] = sample.atoms.empty() || holds(sample.atoms);
-    };
-    auto product = [&](int64_t factor, unsigned atom) {
-      return (factor == 1 ? "" : itostr(factor) + " * ") + figure.names[atom];
-    };
-    // `x * a >= y * b + bound`, or the opposite.
-    auto compare = [&](unsigned a, unsigned b) {
-      for (auto [x, y] : {std::pair(1, 1), {1, 2}, {2, 1}})
-        for (int64_t bound = -3; bound <= 3; ++bound)
-          for (bool wanted : {true, false}) {
-            const char *relation = bound == 1 ? (wanted ? " > " : " <= ")
-                                              : (wanted ? " >= " : " < ");
-            std::string text = product(x, a) + relation + product(y, b);
-            if (bound != 0 && bound != 1)
-              text += (bound < 0 ? " - " : " + ") + itostr(std::abs(bound));
-            add(text, [&, x = x, y = y](Atoms at) {
-              return (x * at[a] - y * at[b] >= bound) == wanted;
-            });
-          }
-    };
-    add("", [](Atoms) { return true; });
+    addCondition("", [](ArrayRef<int64_t>) { return true; });
     for (unsigned a : seq<unsigned>(1, valuesOf.size()))
       for (int64_t modulus : {2, 3})
         for (int64_t rest = 0; rest != modulus; ++rest)
-          add(formatv("{0} % {1} == {2}", figure.names[a], modulus, rest),
-              [&](Atoms at) { return at[a] % modulus == rest; });
-    for (unsigned b : figure.divisors) {
+          addCondition(
+              formatv("{0} % {1} == {2}", figure.names[a], modulus, rest),
+              [&](ArrayRef<int64_t> at) { return at[a] % modulus == rest; });
+    for (unsigned b : figure.divisors)
       for (bool wanted : {true, false})
-        add(formatv("{0} % {1} {2} 0", figure.names[1], figure.names[b],
-                    wanted ? "==" : "!="),
-            [&](Atoms at) { return (at[1] % at[b] == 0) == wanted; });
-    }
+        addCondition(formatv("{0} % {1} {2} 0", figure.names[1],
+                             figure.names[b], wanted ? "==" : "!="),
+                     [&](ArrayRef<int64_t> at) {
+                       return (at[1] % at[b] == 0) == wanted;
+                     });
     for (unsigned a : seq<unsigned>(1, valuesOf.size()))
       for (unsigned b : seq<unsigned>(a + 1, valuesOf.size()))
-        compare(a, b);
+        for (auto [x, y] : {std::pair(1, 1), {1, 2}, {2, 1}})
+          for (int64_t bound = -3; bound <= 3; ++bound)
+            addComparison(x, a, y, b, bound);
+    llvm::stable_sort(conditions, [&](const auto &a, const auto &b) {
+      return (Subset(inside) &= a.second).count() >
+             (Subset(inside) &= b.second).count();
+    });
   }
 
   /// The samples at which a formula has the value of a component.
@@ -229,8 +218,8 @@ private:
     constexpr size_t stride = 37;
     std::vector<Equation> equations;
     for (size_t begin = 0; begin != stride; ++begin)
-      for (size_t i = begin; i < samples.size(); i += stride)
-        if (subset[i] && !heldOut[i])
+      for (size_t i = begin; i < figure.numInside; i += stride)
+        if (subset[i] && !heldOut[i] && equations.size() != 4 * family.size())
           equations.push_back({samples[i].atoms, samples[i].values[component]});
     if ((work += equations.size()) > maxWork)
       return std::nullopt;
@@ -246,9 +235,9 @@ private:
   std::optional<Formula> pieces(const Subset &subset, size_t component,
                                 const Family &family) {
     Subset explained(samples.size());
-    for (const Condition &side : conditions) {
+    for (const auto &[_, side] : conditions) {
       Subset part = subset, rest = subset;
-      part &= side.samples;
+      part &= side;
       if (part.count() < minSamples || part == rest || !part.test(explained))
         continue;
       std::optional<Polynomial> first = fit(part, component, family);
@@ -268,6 +257,8 @@ private:
   /// Adds formulas for the samples of a clause. Returns false if there are
   /// none.
   bool addFormulas(FoundClause &clause) {
+    if (clause.samples.anyCommon(unknown))
+      return false;
     size_t numWithPieces = clause.conditions.empty() ? families.size() : 1;
     for (size_t component : seq(figure.numComponents)) {
       std::optional<Formula> formula;
@@ -285,9 +276,14 @@ private:
     return true;
   }
 
-  /// Adds conditions that exclude all samples of `wrong`, which have smaller
-  /// values than those of the grid. Returns false if it has others.
-  bool addBounds(Subset wrong, FoundClause &clause) const {
+  /// Adds conditions that exclude samples outside that the clause includes and
+  /// that have other values and are below the grid. Returns false if there are
+  /// others.
+  bool addBounds(const Subset &met, FoundClause &clause) const {
+    Subset wrong = met, exact = met;
+    for (auto [component, formula] : enumerate(clause.values))
+      exact &= exactAt(formula, component);
+    wrong.reset(exact);
     // One bound if it is enough, else all that exclude samples.
     for (bool one : {true, false})
       for (unsigned atom : seq<unsigned>(1, valuesOf.size())) {
@@ -310,10 +306,10 @@ private:
   Subset inside, heldOut, unknown;
   /// By variable, as an atom, the values inside the grid.
   std::vector<std::set<int64_t>> valuesOf;
-  /// The first two have no quotients, and degrees 1 and 2.
   std::vector<Family> families;
-  /// The first one is always met.
-  std::vector<Condition> conditions;
+  /// In the syntax of programs, with the samples that meet them. The first one
+  /// is empty, and all samples meet it.
+  std::vector<std::pair<std::string, Subset>> conditions;
   /// The number of equations so far.
   size_t work = 0;
 };

@@ -72,6 +72,8 @@ struct FitSamples {
   /// The texts of the atoms.
   std::vector<std::string> names = {""};
   size_t numVariables = 0;
+  /// The samples of the grid come first.
+  size_t numInside = 0;
   size_t numComponents = 1;
   /// The variables, as atoms, by which the first one is divided.
   std::vector<unsigned> divisors;
@@ -89,6 +91,11 @@ struct FoundClause {
   std::vector<Formula> values;
   /// The samples inside the grid that meet the conditions.
   llvm::BitVector samples;
+
+  /// The only formula, or the sum of the products of the letters and formulas;
+  /// letters with the same factor are added first.
+  std::string text(llvm::ArrayRef<std::string> letters,
+                   llvm::ArrayRef<std::string> names) const;
 };
 
 /// Finds clauses, each for at least 1 % of the samples inside the grid that

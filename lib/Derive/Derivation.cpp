@@ -28,60 +28,51 @@ namespace pipec {
 
 namespace {
 
-/// A set of costs under which the time of a run may be one sum over letters:
-/// the sums of multiples of its rays. Each word in `rays` is a sum of letters:
-/// F, B, I, W, O for an overlap ("{0}" in the condition), and P for p2p. It is
-/// for schedules with exactly the kinds of steps in `steps`.
+/// A set of costs under which the time of a run may be one sum over letters,
+/// for schedules with exactly the kinds of steps in `steps`: the sums of
+/// multiples of rays. A ray is a sum of the letters F, B, I, W, O for an
+/// overlap
+/// ("{0}" in the condition), and P for p2p; the last word is the sum of all.
 struct CostCone {
-  const char *steps, *condition, *rays;
-
-  /// The rays, then their sum.
-  SmallVector<StringRef> words() const {
-    SmallVector<StringRef> words;
-    StringRef(rays).split(words, ' ');
-    words.push_back(rays);
-    return words;
-  }
+  StringRef steps, condition, words;
 };
 
-/// The figures under some costs: by metric, and last the starts of the ranks,
-/// one value or one per rank.
-using RunFigures = std::array<std::vector<Rational>, 5>;
+/// The largest sets first.
+constexpr CostCone allCones[] = {
+    {"F", "", "F P FP"},
+    {"FB", "", "F B P FBP"},
+    {"FB", "2 * cost(p2p) <= F + B", "F B FFP BBP FFFBBBPP"},
+    {"FB", "cost(p2p) <= min(F, B)", "F B FBP FFBBP"},
+    {"FB", "cost(p2p) == 0", "F B FB"},
+    {"FB", "F <= B && cost(p2p) == 0", "B FB FBB"},
+    {"FB", "B <= F && cost(p2p) == 0", "F FB FFB"},
+    {"FIW", "W <= min(F, I) && cost(p2p) == 0", "F I FIW FFIIW"},
+    {"FIW", "W <= min(F, I) && I <= 2 * W && cost(p2p) == 0",
+     "F FIW FIIW FFFIIIWW"},
+    {"FIW", "F == I && I == W && cost(p2p) == 0", "FIW"},
+    {"FBO", "cost(p2p) == 0", "F B O FBO"},
+    {"FBO", "max(F, B) <= {0} && cost(p2p) == 0", "O FO BO FBO FFBBOOOO"},
+    {"FBIW", "F == I && I == W && B == I + W && cost(p2p) == 0", "FBBIW"},
+    {"FBIWO", "F == I && I == W && B == I + W && B <= {0} && cost(p2p) == 0",
+     "O FBBIWOO FBBIWOOO"},
+};
+constexpr StringRef letterNames = "FBIWOP";
+constexpr unsigned overlapLetter = 4, p2pLetter = 5;
+
+constexpr Expectation::Metric derivedMetrics[] = {
+    Expectation::Metric::Makespan, Expectation::Metric::Span,
+    Expectation::Metric::Idle, Expectation::Metric::Peak};
+constexpr size_t spanMetric = 1, peakMetric = 3, startMetric = 4;
 
 /// The figures at one size.
 struct SizeFigures {
   SampleUse use;
   /// All parameters of the schedule, in the order of the program.
   ParamValues params;
-  unsigned numRanks = 0;
-  /// By costs, a sum of letters; empty for the costs of the schedule.
-  std::map<StringRef, RunFigures> runs;
-};
-
-constexpr Expectation::Metric derivedMetrics[] = {
-    Expectation::Metric::Makespan, Expectation::Metric::Span,
-    Expectation::Metric::Idle, Expectation::Metric::Peak};
-constexpr size_t spanMetric = 1, peakMetric = 3, startMetric = 4;
-constexpr StringRef letterNames = "FBIWOP";
-constexpr unsigned overlapLetter = 4, p2pLetter = 5;
-
-/// The largest sets first.
-constexpr CostCone allCones[] = {
-    {"F", "", "F P"},
-    {"FB", "", "F B P"},
-    {"FB", "2 * cost(p2p) <= F + B", "F B FFP BBP"},
-    {"FB", "cost(p2p) <= min(F, B)", "F B FBP"},
-    {"FB", "cost(p2p) == 0", "F B"},
-    {"FB", "F <= B && cost(p2p) == 0", "B FB"},
-    {"FB", "B <= F && cost(p2p) == 0", "F FB"},
-    {"FIW", "W <= min(F, I) && cost(p2p) == 0", "F I FIW"},
-    {"FIW", "W <= min(F, I) && I <= 2 * W && cost(p2p) == 0", "F FIW FIIW"},
-    {"FIW", "F == I && I == W && cost(p2p) == 0", "FIW"},
-    {"FBO", "cost(p2p) == 0", "F B O"},
-    {"FBO", "max(F, B) <= {0} && cost(p2p) == 0", "O FO BO FBO"},
-    {"FBIW", "F == I && I == W && B == I + W && cost(p2p) == 0", "FBBIW"},
-    {"FBIWO", "F == I && I == W && B == I + W && B <= {0} && cost(p2p) == 0",
-     "O FBBIWOO"},
+  unsigned numRanks;
+  /// By costs, a sum of letters or none for those of the schedule, and by
+  /// metric, with the starts of the ranks: one value or one per rank.
+  std::map<StringRef, std::array<std::vector<Rational>, startMetric + 1>> runs;
 };
 
 /// The factors of the letters in a time that is a sum over them in the whole
@@ -96,20 +87,20 @@ std::vector<Rational> factorsOf(size_t metric, const CostCone &cone,
   std::vector<AtomProduct> products;
   for (unsigned letter = letterNames.size(); letter != 0; --letter)
     products.push_back({0, letter});
-  SmallVector<StringRef> words = cone.words();
-  std::vector<std::vector<int64_t>> costs(words.size(), {1});
   std::vector<Equation> equations;
-  for (auto [word, atoms] : zip_equal(words, costs)) {
+  std::vector<std::vector<int64_t>> costs;
+  for (StringRef word : split(cone.words, ' ')) {
+    costs.push_back({1});
     for (char letter : letterNames)
-      atoms.push_back(word.count(letter));
-    equations.push_back({atoms, size.runs.at(word)[metric][rank]});
+      costs.back().push_back(word.count(letter));
+    equations.push_back({costs.back(), size.runs.at(word)[metric][rank]});
   }
-  std::vector<Rational> factors;
-  if (auto sum = fitPolynomial(products, equations)) {
-    factors.resize(letterNames.size());
-    for (const auto &[factor, product] : sum->terms)
-      factors[product.second - 1] = factor;
-  }
+  std::optional<Polynomial> sum = fitPolynomial(products, equations);
+  if (!sum)
+    return {};
+  std::vector<Rational> factors(letterNames.size());
+  for (const auto &[factor, product] : sum->terms)
+    factors[product.second - 1] = factor;
   return factors;
 }
 
@@ -117,29 +108,29 @@ std::vector<Rational> factorsOf(size_t metric, const CostCone &cone,
 class Deriver {
 public:
   explicit Deriver(const DeriveRequest &request)
-      : request(request), schedule(request.schedule), diags(request.diags) {}
+      : request(request), decl(*request.schedule.decl), diags(request.diags) {}
 
   FailureOr<Derivation> run(function_ref<void()> advance) {
     bool good = true;
-    request.grid.forEachPoint(*schedule.decl, [&](const ParamValues &at) {
-      if (!good)
-        return;
+    std::vector<ParamValues> points;
+    request.grid.forEachPoint(decl, [&](const ParamValues &at) {
       bool refused = false;
-      FailureOr<Schedule> point = lowered(at, refused);
-      good = succeeded(point) || refused;
+      if (good && succeeded(measure(at, refused, /*isInside=*/true)))
+        points.push_back(at);
+      else
+        good &= refused;
       result.refused += refused;
-      if (succeeded(point)) {
-        noteCosts(*point);
-        existing.push_back(at);
-      }
+      advance();
     });
     if (!good)
       return failure();
     constexpr size_t minSizes = 8;
-    if (existing.size() < minSizes)
-      return diags.report(schedule.decl->name.range, diag::DeriveTooFew,
-                          schedule.decl->name.text,
-                          countText(existing.size(), "size"), minSizes);
+    if (points.size() < minSizes)
+      return diags.report(decl.name.range, diag::DeriveTooFew, decl.name.text,
+                          countText(points.size(), "size"), minSizes);
+    findVariables(points[0]);
+    measureOutside(points);
+
     std::string steps;
     for (unsigned letter = 0; letter <= overlapLetter; ++letter)
       if (own.count(letters[letter]))
@@ -152,64 +143,29 @@ public:
       if (onlyLetters && steps == cone.steps &&
           (!request.ownCosts || costsVary))
         cones.push_back(&cone);
-
-    for (const ParamValues &params : existing) {
-      // About a third of the sizes are held out.
-      SampleUse use = xxh3_64bits(paramText(params)) % 3 ? SampleUse::Fitted
-                                                         : SampleUse::HeldOut;
-      if (failed(measure(params, use)))
-        return failure();
-      ++(use == SampleUse::Fitted ? result.fitted : result.heldOut);
-      advance();
-    }
-    // Outside the grid, sizes with errors are left out.
-    DiagEngine::ScopedFilter quiet(diags, [](Diagnostic &) { return false; });
-    for (const ParamValues &params : pointsOutside())
-      (void)measure(params, SampleUse::Outside);
-    findVariables();
-
-    result.name = schedule.decl->name.text.str();
+    result.name = decl.name.text.str();
     result.path = request.source.path().str();
     result.ownCostsOnly = cones.empty();
     if (!result.ownCostsOnly)
       result.assumed = {};
-    for (size_t metric : seq(std::size(derivedMetrics)))
+    for (size_t metric = 0; metric <= peakMetric; ++metric)
       result.figures.push_back(derive(metric));
     return std::move(result);
   }
 
 private:
-  /// The schedule at a size. Sets `refused` if a requirement refuses the size.
-  FailureOr<Schedule> lowered(const ParamValues &params, bool &refused) {
-    DiagEngine::ScopedFilter filter(diags, [&](Diagnostic &found) {
-      bool refusal = isSizeRefusal(found);
-      refused |= refusal;
-      if (!refusal && found.severity == Severity::Error)
-        noteSize(found, paramText(params));
-      return !refusal;
-    });
-    LowerOptions options = request.lowering;
-    // The program's own clauses are not evaluated; they may not have a value.
-    options.expectations = false;
-    append_range(options.params, params);
-    FailureOr<Schedule> lowered =
-        request.source.lower(schedule, options, diags);
-    if (succeeded(lowered) &&
-        failed(verify(*lowered, VerifyLevel::Compute, diags)))
-      return failure();
-    return lowered;
+  void note(const std::string &name, std::optional<Rational> cost) {
+    auto [it, fresh] = own.insert({name, cost.value_or(0)});
+    costsVary |= it->second != cost;
   }
 
-  void noteCosts(const Schedule &lowered) {
-    const CostSettings &costs = lowered.costs;
-    auto note = [&](const std::string &name, std::optional<Rational> value) {
-      auto [it, fresh] = own.insert({name, value.value_or(0)});
-      costsVary |= it->second != value;
-    };
-    for (StepKind kind : {StepKind::F, StepKind::B, StepKind::I, StepKind::W})
-      if (lowered.costUse().kinds() >> unsigned(kind) & 1)
-        note(stepKindName(kind).str(), costs.of(kind, anyStage));
-    for (const StepList &list : lowered.ranks)
+  /// Notes the steps and costs of the schedule at a size inside the grid.
+  void noteCosts(const Schedule &schedule) {
+    const CostSettings &costs = schedule.costs;
+    for (unsigned kind = 0; kind != overlapLetter; ++kind)
+      if (schedule.costUse().kinds() >> kind & 1)
+        note(letters[kind], costs.of(StepKind(kind), anyStage));
+    for (const StepList &list : schedule.ranks)
       for (size_t begin = 0, end = 0; begin != list.size(); begin = end) {
         end = Schedule::groupEnd(list, begin);
         SmallVector<StepKind, 2> members;
@@ -228,37 +184,62 @@ private:
     if (Rational occupancy = costs.general(Figure::Occupancy);
         !occupancy.isZero() || own.count("cost(occupancy)"))
       note("cost(occupancy)", occupancy);
-    result.assumed.add(lowered.assumedCosts());
     for (const auto &[place, row] : costs.places())
       result.hasPlaces |= place.scope != FigureScope::Whole;
+    result.assumed.add(schedule.assumedCosts());
   }
 
-  /// Adds the figures at a size, without P2P contention.
-  LogicalResult measure(const ParamValues &params, SampleUse use) {
-    bool refused = false;
-    FailureOr<Schedule> point = lowered(params, refused);
-    if (failed(point))
+  /// Adds the figures at a size, without P2P contention. Sets `refused` if a
+  /// requirement refuses the size, which is not reported.
+  LogicalResult measure(const ParamValues &params, bool &refused,
+                        bool isInside) {
+    DiagEngine::ScopedFilter filter(diags, [&](Diagnostic &found) {
+      bool refusal = isSizeRefusal(found);
+      refused |= refusal;
+      if (!refusal && found.severity == Severity::Error)
+        noteSize(found, paramText(params));
+      return !refusal;
+    });
+    LowerOptions options = request.lowering;
+    // The program's own clauses are not evaluated; they may not have a value.
+    options.expectations = false;
+    append_range(options.params, params);
+    FailureOr<Schedule> schedule =
+        request.source.lower(request.schedule, options, diags);
+    if (failed(schedule) ||
+        failed(verify(*schedule, VerifyLevel::Compute, diags)))
       return failure();
-    FailureOr<std::vector<Rational>> peaks = peakMemory(*point, diags);
+    FailureOr<std::vector<Rational>> peaks = peakMemory(*schedule, diags);
     if (failed(peaks))
       return failure();
-    SizeFigures size{use, point->params, point->numRanks, {}};
-    const CostSettings ownCosts = point->costs;
+    // About a third of the sizes are held out.
+    SampleUse use = !isInside                            ? SampleUse::Outside
+                    : xxh3_64bits(paramText(params)) % 3 ? SampleUse::Fitted
+                                                         : SampleUse::HeldOut;
+    result.fitted += use == SampleUse::Fitted;
+    result.heldOut += use == SampleUse::HeldOut;
+    if (isInside)
+      noteCosts(*schedule);
+
+    SizeFigures size{use, schedule->params, schedule->numRanks, {}};
+    const CostSettings ownCosts = schedule->costs;
     std::set<StringRef> words = {""};
-    for (const CostCone *cone : cones)
-      for (StringRef word : cone->words())
-        words.insert(word);
+    for (const CostCone &cone : allCones)
+      if (all_of(seq(overlapLetter), [&](unsigned kind) {
+            return cone.steps.contains(letterNames[kind]) ||
+                   !(schedule->costUse().kinds() >> kind & 1);
+          }))
+        words.insert(split(cone.words, ' ').begin(),
+                     split(cone.words, ' ').end());
     for (StringRef word : words) {
-      point->costs = ownCosts;
-      if (!word.empty()) {
-        for (unsigned kind = 0; kind != overlapLetter; ++kind)
-          point->costs.set(Figure(kind),
-                           int64_t(word.count(letterNames[kind])));
-        point->costs.set(Figure::P2P, int64_t(word.count('P')));
-        for (const auto &members : overlaps)
-          point->costs.set({members, int64_t(word.count('O')), false});
-      }
-      FailureOr<Simulation> run = simulate(*point, diags);
+      schedule->costs = ownCosts;
+      for (unsigned kind = 0; !word.empty() && kind <= overlapLetter; ++kind)
+        schedule->costs.set(kind == overlapLetter ? Figure::P2P : Figure(kind),
+                            int64_t(word.count("FBIWP"[kind])));
+      for (const auto &members : overlaps)
+        if (!word.empty())
+          schedule->costs.set({members, int64_t(word.count('O')), false});
+      FailureOr<Simulation> run = simulate(*schedule, diags);
       if (failed(run))
         return failure();
       auto &[makespan, span, idle, peak, starts] = size.runs[word];
@@ -274,56 +255,57 @@ private:
     return success();
   }
 
-  /// Some points outside the grid, with values from 1 to twice the largest
-  /// ones, at most about as many as the grid has, or 256.
-  std::vector<ParamValues> pointsOutside() const {
+  /// Measures some points outside the grid, with values from 1 to twice the
+  /// largest ones, at most as many as the grid has, or 256. Leaves out those
+  /// with errors.
+  void measureOutside(ArrayRef<ParamValues> inside) {
     Grid wide;
-    for (size_t i : seq(existing[0].size())) {
-      std::set<int64_t> inside;
-      for (const ParamValues &point : existing)
-        inside.insert(point[i].second);
-      int64_t least = *inside.begin(), most = *inside.rbegin();
+    for (size_t i = 0; i != inside[0].size(); ++i) {
+      int64_t least = inside[0][i].second, most = least;
+      for (const ParamValues &point : inside) {
+        least = std::min(least, point[i].second);
+        most = std::max(most, point[i].second);
+      }
       std::vector<int64_t> values = {least};
       // Neighbours, for residues.
       if (least != most && most <= maxMicrobatches &&
-          wide.numPoints(*schedule.decl) <= 4096)
+          wide.numPoints(decl) <= 4096)
         values = {1,        least,    (least + most) / 2, most + 1, most + 2,
                   most + 3, most + 4, most + 5,           most + 6, 2 * most};
-      wide.setDefault(existing[0][i].first, values);
+      wide.setDefault(inside[0][i].first, values);
     }
-    std::set<ParamValues> known(existing.begin(), existing.end());
+    std::set<ParamValues> known(inside.begin(), inside.end());
     std::vector<ParamValues> points;
-    wide.forEachPoint(*schedule.decl, [&](const ParamValues &at) {
+    wide.forEachPoint(decl, [&](const ParamValues &at) {
       if (known.insert(at).second)
         points.push_back(at);
     });
-    size_t step = 1 + points.size() / std::max<size_t>(256, existing.size());
-    std::vector<ParamValues> chosen;
+    DiagEngine::ScopedFilter quiet(diags, [](Diagnostic &) { return false; });
+    size_t step = 1 + points.size() / std::max<size_t>(256, inside.size());
+    bool refused = false;
     for (size_t i = 0; i < points.size(); i += step)
-      chosen.push_back(points[i]);
-    return chosen;
+      (void)measure(points[i], refused, /*isInside=*/false);
   }
 
   /// Parameters that the grid gives several values are variables, micro-batches
   /// first. The others have one value, or their default.
-  void findVariables() {
-    std::set<std::string> given;
-    for (const auto &[name, value] : existing[0])
-      given.insert(name);
-    for (auto [i, param] : enumerate(schedule.decl->params)) {
-      const std::string name = param.name.text.str();
+  void findVariables(const ParamValues &given) {
+    for (auto [i, param] : enumerate(decl.params)) {
+      std::string name = param.name.text.str();
       int64_t first = sizes[0].params[i].second;
       bool varies = any_of(sizes, [&, i = i](const SizeFigures &size) {
-        return size.use != SampleUse::Outside && size.params[i].second != first;
+        return size.params[i].second != first;
       });
-      if (varies &&
-          (given.count(name) || given.count(param.label.text.str()))) {
-        bool isFirst = &param == schedule.microbatches;
+      bool isGiven = any_of(given, [&](const auto &value) {
+        return value.first == name || value.first == param.label.text;
+      });
+      if (varies && isGiven) {
+        bool isFirst = &param == request.schedule.microbatches;
         variables.insert(isFirst ? variables.begin() : variables.end(), i);
         continue;
       }
-      std::string text = std::to_string(first);
-      if (varies) {
+      std::string text = itostr(first);
+      if (!isGiven) {
         const char *begin = param.defaultValue->range.Start.getPointer();
         text.assign(begin, param.defaultValue->range.End.getPointer());
         if (!all_of(text, isWordByte))
@@ -336,25 +318,26 @@ private:
   /// The samples of a metric in a cone or under the costs of the schedule, for
   /// each rank if it differs between ranks.
   FitSamples samplesOf(size_t metric, const CostCone *cone) const {
+    FitSamples samples;
+    samples.numComponents = cone ? letters.size() : 1;
+    for (unsigned i : variables) {
+      const ast::ParamDecl *param = &decl.params[i];
+      if (samples.names.size() > 1 && param != request.schedule.chunks &&
+          &decl.params[variables[0]] == request.schedule.microbatches)
+        samples.divisors.push_back(samples.names.size());
+      samples.names.push_back(param->name.text.str());
+    }
     bool perRank = any_of(sizes, [&](const SizeFigures &size) {
       return any_of(size.runs, [&](const auto &run) {
         return !all_equal(run.second[metric]);
       });
     });
-    FitSamples samples;
-    samples.numComponents = cone ? letters.size() : 1;
-    for (auto [number, i] : enumerate(variables)) {
-      const ast::ParamDecl *param = &schedule.decl->params[i];
-      samples.names.push_back(param->name.text.str());
-      if (number != 0 && param != schedule.chunks &&
-          &schedule.decl->params[variables[0]] == schedule.microbatches)
-        samples.divisors.push_back(1 + number);
-    }
     if (perRank)
       samples.names.push_back("rank");
     samples.numVariables = samples.names.size() - 1;
     for (auto [number, size] : enumerate(sizes))
       for (unsigned rank = 0; rank != (perRank ? size.numRanks : 1); ++rank) {
+        samples.numInside += size.use != SampleUse::Outside;
         FitSample &sample = samples.samples.emplace_back();
         sample = {size.use, number, {1}, {size.runs.at("")[metric][rank]}};
         for (unsigned i : variables)
@@ -368,71 +351,46 @@ private:
     return samples;
   }
 
-  /// The sum of the products of the letters and their factors; letters with the
-  /// same factor are added first.
-  std::string valueText(const FoundClause &found, const CostCone *cone,
-                        ArrayRef<std::string> names) const {
-    if (!cone)
-      return found.values[0].text(names, false);
-    std::vector<std::string> terms;
-    std::set<std::string> done = {"0"};
-    for (const Formula &formula : found.values) {
-      std::string factor = formula.text(names, true);
-      if (!done.insert(factor).second)
-        continue;
-      std::vector<std::string> equal;
-      for (auto [letter, other] : zip_equal(letters, found.values))
-        if (other.text(names, true) == factor)
-          equal.push_back(letter);
-      std::string sum = join(equal, " + ");
-      if (factor != "1")
-        sum = factor + " * " + (equal.size() > 1 ? "(" + sum + ")" : sum);
-      terms.push_back(std::move(sum));
-    }
-    return terms.empty() ? "0" : join(terms, " + ");
-  }
-
   /// The clauses for the set of costs in which most figures have one.
   DerivedFigure derive(size_t metric) const {
-    DerivedFigure best{derivedMetrics[metric], {}, sizes.size(), {}};
+    DerivedFigure best{derivedMetrics[metric],
+                       {},
+                       result.fitted + result.heldOut,
+                       sizes[0].params};
     std::vector<const CostCone *> tried = cones;
     if (metric == peakMetric || (cones.empty() && !costsVary))
       tried = {nullptr};
     for (const CostCone *cone : tried) {
       FitSamples samples = samplesOf(metric, cone);
       DerivedFigure figure{derivedMetrics[metric], {}, 0, {}};
+      std::set<size_t> open;
       BitVector uncovered(samples.samples.size());
-      for (auto [i, sample] : enumerate(samples.samples))
-        uncovered[i] = sample.use != SampleUse::Outside;
-      size_t numInside = uncovered.count();
+      uncovered.set(0, samples.numInside);
       for (const FoundClause &found : findClauses(samples)) {
         uncovered.reset(found.samples);
         std::vector<std::string> conditions = fixed;
         append_range(conditions, found.conditions);
-        if (cone && *cone->condition)
+        if (cone && !cone->condition.empty())
           conditions.push_back(
-              formatv(cone->condition, letters[overlapLetter]));
+              formatv(cone->condition.data(), letters[overlapLetter]));
         if (!cone && metric != peakMetric)
           for (const auto &[name, cost] : own)
             raw_string_ostream(conditions.emplace_back())
                 << name << " == " << cost;
         std::set<size_t> fitted, heldOut;
-        for (unsigned i : found.samples.set_bits()) {
-          const FitSample &sample = samples.samples[i];
-          (sample.use == SampleUse::Fitted ? fitted : heldOut)
-              .insert(sample.size);
-        }
-        figure.clauses.push_back({valueText(found, cone, samples.names),
-                                  join(conditions, " && "), fitted.size(),
-                                  heldOut.size(),
-                                  20 * found.samples.count() < numInside});
+        for (unsigned i : found.samples.set_bits())
+          (samples.samples[i].use == SampleUse::Fitted ? fitted : heldOut)
+              .insert(samples.samples[i].size);
+        figure.clauses.push_back(
+            {found.text(letters, samples.names), join(conditions, " && "),
+             fitted.size(), heldOut.size(),
+             20 * found.samples.count() < samples.numInside});
       }
-      std::set<size_t> left;
       for (unsigned i : uncovered.set_bits())
-        left.insert(samples.samples[i].size);
-      figure.uncovered = left.size();
-      if (!left.empty())
-        figure.firstUncovered = sizes[*left.begin()].params;
+        open.insert(samples.samples[i].size);
+      figure.uncovered = open.size();
+      if (!open.empty())
+        figure.firstUncovered = sizes[*open.begin()].params;
       if (figure.uncovered < best.uncovered)
         best = std::move(figure);
     }
@@ -445,11 +403,9 @@ private:
   }
 
   const DeriveRequest &request;
-  const CheckedSchedule &schedule;
+  const ast::ScheduleDecl &decl;
   DiagEngine &diags;
   Derivation result;
-  /// The points of the grid that exist.
-  std::vector<ParamValues> existing;
   /// The schedule's own costs by name in the syntax of programs, and whether
   /// they depend on its parameters.
   std::map<std::string, Rational> own;

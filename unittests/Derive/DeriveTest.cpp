@@ -22,21 +22,22 @@ sampled(llvm::function_ref<Rational(int64_t, int64_t)> value) {
   samples.names = {"", "m", "p"};
   samples.numVariables = 2;
   samples.divisors = {2};
+  auto add = [&](int64_t m, int64_t p, SampleUse use) {
+    samples.samples.push_back(
+        {use, samples.samples.size(), {1, m, p}, {value(m, p)}});
+  };
+  for (int64_t p = 2; p <= 9; ++p)
+    for (int64_t m = 2; m <= 18; ++m)
+      add(m, p, (7 * m + p * p) % 3 ? SampleUse::Fitted : SampleUse::HeldOut);
+  samples.numInside = samples.samples.size();
   for (int64_t p = 2; p <= 20; ++p)
-    for (int64_t m = 2; m <= 40; ++m) {
-      SampleUse use = p > 9 || m > 18       ? SampleUse::Outside
-                      : (7 * m + p * p) % 3 ? SampleUse::Fitted
-                                            : SampleUse::HeldOut;
-      samples.samples.push_back(
-          {use, samples.samples.size(), {1, m, p}, {value(m, p)}});
-    }
+    for (int64_t m = p <= 9 ? 19 : 2; m <= 40; ++m)
+      add(m, p, SampleUse::Outside);
   samples.addQuotients();
   return samples;
 }
 
 using Clauses = std::vector<FoundClause>;
-
-static constexpr size_t numInside = 8 * 17;
 
 /// The number of samples inside that meet the conditions of a clause.
 static size_t covered(const Clauses &clauses) {
@@ -87,7 +88,7 @@ static void recovers(llvm::function_ref<Rational(int64_t, int64_t)> value,
                      const char *what) {
   FitSamples samples = sampled(value);
   Clauses clauses = findClauses(samples);
-  EXPECT_EQ(covered(clauses), numInside) << what;
+  EXPECT_EQ(covered(clauses), samples.numInside) << what;
   EXPECT_TRUE(hold(clauses, samples))
       << what << ": " << textOf(clauses, samples);
 }
