@@ -268,7 +268,7 @@ private:
       }
       std::vector<int64_t> values = {least};
       // Neighbours, for residues.
-      if (least != most && most <= maxMicrobatches &&
+      if (least != most && most <= maxUnits &&
           wide.numPoints(decl) <= 4096)
         values = {1,        least,    (least + most) / 2, most + 1, most + 2,
                   most + 3, most + 4, most + 5,           most + 6, 2 * most};
