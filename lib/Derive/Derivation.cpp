@@ -31,8 +31,8 @@ namespace {
 /// A set of costs under which the time of a run may be one sum over letters,
 /// for schedules with exactly the kinds of steps in `steps`: the sums of
 /// multiples of rays. A ray is a sum of the letters F, B, I, W, O for an
-/// overlap
-/// ("{0}" in the condition), and P for p2p; the last word is the sum of all.
+/// overlap ("{0}" in the condition), and P for p2p. The last of `words` is
+/// inside, a sum of multiples of all rays.
 struct CostCone {
   StringRef steps, condition, words;
 };
@@ -41,7 +41,7 @@ struct CostCone {
 constexpr CostCone allCones[] = {
     {"F", "", "F P FP"},
     {"FB", "", "F B P FBP"},
-    {"FB", "2 * cost(p2p) <= F + B", "F B FFP BBP FFFBBBPP"},
+    {"FB", "2 * cost(p2p) <= F + B", "F B FFP BBP FFBBP"},
     {"FB", "cost(p2p) <= min(F, B)", "F B FBP FFBBP"},
     {"FB", "cost(p2p) == 0", "F B FB"},
     {"FB", "F <= B && cost(p2p) == 0", "B FB FBB"},
@@ -51,7 +51,7 @@ constexpr CostCone allCones[] = {
      "F FIW FIIW FFFIIIWW"},
     {"FIW", "F == I && I == W && cost(p2p) == 0", "FIW"},
     {"FBO", "cost(p2p) == 0", "F B O FBO"},
-    {"FBO", "max(F, B) <= {0} && cost(p2p) == 0", "O FO BO FBO FFBBOOOO"},
+    {"FBO", "max(F, B) <= {0} && cost(p2p) == 0", "O FO BO FBO FBOO"},
     {"FBIW", "F == I && I == W && B == I + W && cost(p2p) == 0", "FBBIW"},
     {"FBIWO", "F == I && I == W && B == I + W && B <= {0} && cost(p2p) == 0",
      "O FBBIWOO FBBIWOOO"},
@@ -139,9 +139,14 @@ public:
     // overlaps.
     bool onlyLetters = !result.hasPlaces && overlaps.size() <= 1 &&
                        !own.count("cost(occupancy)");
+    auto isMeasured = [&](StringRef word) {
+      return all_of(sizes,
+                    [&](const auto &size) { return size.runs.count(word); });
+    };
     for (const CostCone &cone : allCones)
       if (onlyLetters && steps == cone.steps &&
-          (!request.ownCosts || costsVary))
+          (!request.ownCosts || costsVary) &&
+          all_of(split(cone.words, ' '), isMeasured))
         cones.push_back(&cone);
     result.name = decl.name.text.str();
     result.path = request.source.path().str();
@@ -223,12 +228,13 @@ private:
 
     SizeFigures size{use, schedule->params, schedule->numRanks, {}};
     const CostSettings ownCosts = schedule->costs;
+    std::string kinds;
+    for (unsigned kind = 0; kind != overlapLetter; ++kind)
+      if (schedule->costUse().kinds() >> kind & 1)
+        kinds += letterNames[kind];
     std::set<StringRef> words = {""};
     for (const CostCone &cone : allCones)
-      if (all_of(seq(overlapLetter), [&](unsigned kind) {
-            return cone.steps.contains(letterNames[kind]) ||
-                   !(schedule->costUse().kinds() >> kind & 1);
-          }))
+      if (cone.steps == kinds || cone.steps == kinds + "O")
         words.insert(split(cone.words, ' ').begin(),
                      split(cone.words, ' ').end());
     for (StringRef word : words) {
@@ -361,6 +367,8 @@ private:
     if (metric == peakMetric || (cones.empty() && !costsVary))
       tried = {nullptr};
     for (const CostCone *cone : tried) {
+      if (best.uncovered == 0)
+        break;
       FitSamples samples = samplesOf(metric, cone);
       DerivedFigure figure{derivedMetrics[metric], {}, 0, {}};
       std::set<size_t> open;
