@@ -399,7 +399,7 @@ private:
       figure.uncovered = open.size();
       if (!open.empty())
         figure.firstUncovered = sizes[*open.begin()].params;
-      if (figure.uncovered < best.uncovered)
+      if (best.clauses.empty() || figure.uncovered < best.uncovered)
         best = std::move(figure);
     }
     llvm::stable_sort(best.clauses,
