@@ -10,7 +10,9 @@ lexer grammar PipeLexer;
 
 // Words that are an ID everywhere but at the beginning of an item of a schedule
 // (lib/Parse/Tokens.cpp).
-tokens { CONNECT, GRAPH, TIE, ALIAS }
+// STEP_WORD is one of `R`, `OFFLOAD`, `WAIT_OFFLOAD`, `RELOAD` and `UPDATE`
+// where a step may begin, and an ID everywhere else.
+tokens { CONNECT, GRAPH, TIE, ALIAS, STEP_WORD }
 
 SCHEDULE     : 'schedule';
 IMPORT       : 'import';

@@ -138,7 +138,7 @@ ifStmt : IF expr block (ELSE (ifStmt | block))? ;
 
 steps : step (AMP step)* ;
 
-step : letter STAR? (LBRACK expr (COMMA expr (COMMA expr)?)? RBRACK)? ;
+step : (letter | STEP_WORD) STAR? (LBRACK expr (COMMA expr (COMMA expr)?)? RBRACK)? ;
 
 idle : IDLE idleCount? ;
 

@@ -27,11 +27,22 @@ inline llvm::StringRef sourceText(llvm::SMRange range) {
           size_t(range.End.getPointer() - range.Start.getPointer())};
 }
 
-/// The letters of steps in the language.
-enum class Letter : uint8_t { F, B, I, W };
+/// The letters of steps in the language, and the words of those without one.
+enum class Letter : uint8_t {
+  F,
+  B,
+  I,
+  W,
+  R,
+  Update,
+  Offload,
+  WaitOffload,
+  Reload
+};
+inline constexpr llvm::StringLiteral letterNames[] = {
+    "F", "B", "I", "W", "R", "UPDATE", "OFFLOAD", "WAIT_OFFLOAD", "RELOAD"};
 inline llvm::StringRef letterName(Letter letter) {
-  constexpr llvm::StringLiteral names[] = {"F", "B", "I", "W"};
-  return names[unsigned(letter)];
+  return letterNames[unsigned(letter)];
 }
 /// `F & B`, or the word if there are no letters.
 inline std::string leftSide(llvm::ArrayRef<Letter> letters, const Name &word) {

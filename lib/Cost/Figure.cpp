@@ -98,6 +98,18 @@ SmallVector<const ScopeInfo *, 8> scopesOf(FigureBlock block) {
 Figure costFigure(StepKind kind) {
   static_assert(unsigned(Figure::F) == unsigned(StepKind::F) &&
                 unsigned(Figure::W) == unsigned(StepKind::W));
+  switch (kind) {
+  case StepKind::R:
+    return Figure::R;
+  case StepKind::Update:
+    return Figure::Update;
+  case StepKind::Offload:
+    return Figure::Offload;
+  case StepKind::Reload:
+    return Figure::Reload;
+  default:
+    break;
+  }
   if (isCompute(kind))
     return Figure(kind);
   assert(streamOf(kind) == Stream::Gather);

@@ -126,6 +126,8 @@ std::optional<Rational> CostSettings::of(Figure figure, unsigned stage,
     cost = get(figure, {FigureScope::Rank, *rank});
   if (!cost)
     cost = get(figure, {FigureScope::Stage, stage});
+  if (!cost && figure == Figure::R && !get(figure))
+    return of(Figure::F, stage, rank);
   return cost ? cost : general(figure);
 }
 

@@ -118,14 +118,17 @@ static char laneLetter(StepKind kind) {
   return kind == StepKind::Unshard        ? 'U'
          : kind == StepKind::Reshard      ? 'R'
          : streamOf(kind) == Stream::Tied ? 'T'
+         : kind == StepKind::Offload      ? 'O'
+         : kind == StepKind::Reload       ? 'L'
                                           : 'G';
 }
 
 /// The letter of a wait: of the send it waits for, or for a reduction.
 static char waitLetter(StepKind kind) {
-  return kind == StepKind::WaitSendF   ? 'F'
-         : kind == StepKind::WaitSendB ? 'B'
-                                       : 'G';
+  return kind == StepKind::WaitSendF     ? 'F'
+         : kind == StepKind::WaitSendB   ? 'B'
+         : kind == StepKind::WaitOffload ? 'O'
+                                         : 'G';
 }
 
 int PageData::sourceOf(Step step) {

@@ -22,6 +22,11 @@ static StringRef legendText(StepKind kind) {
       {StepKind::W, "W weight gradient"},
       {StepKind::Unshard, "unshard"},
       {StepKind::Reshard, "reshard"},
+      {StepKind::R, "R recomputation"},
+      {StepKind::Update, "optimizer step"},
+      {StepKind::Offload, "copy to the host"},
+      {StepKind::WaitOffload, "copy to the host"},
+      {StepKind::Reload, "copy from the host"},
       {StepKind::ReduceTied, "sum tied gradients"}};
   for (const auto &[known, text] : texts)
     if (known == kind)

@@ -37,6 +37,11 @@ static StringLiteral metaStepType(StepKind kind) {
   case StepKind::WaitSendB:
   case StepKind::WaitReduceGrad:
   case StepKind::ReduceTied:
+  case StepKind::R:
+  case StepKind::Update:
+  case StepKind::Offload:
+  case StepKind::WaitOffload:
+  case StepKind::Reload:
   case StepKind::Bubble:
     break;
   }

@@ -14,7 +14,7 @@ namespace pipec {
 /// The limits of the packed form. Like those of StepKind.h, each has a
 /// diagnostic if input can exceed it.
 inline constexpr unsigned maxPhases = 1u << 8;
-inline constexpr unsigned maxPorts = 1u << 11;
+inline constexpr unsigned maxPorts = 1u << 10;
 static_assert(maxStages == 1u << 16 && maxUnits == 1u << 24,
               "the fields of a step have these bits");
 
@@ -72,10 +72,10 @@ public:
 private:
   // The class uses shifts instead of bit-fields, since compilers write
   // bit-fields one by one, with a read of the same memory for each.
-  static constexpr uint32_t kindMask = 15;
-  static_assert(unsigned(StepKind::Bubble) <= kindMask, "a kind has 4 bits");
-  static constexpr uint32_t joinedBit = 16;
-  static constexpr unsigned portShift = 5;
+  static constexpr uint32_t kindMask = 31;
+  static_assert(unsigned(StepKind::Bubble) <= kindMask, "a kind has 5 bits");
+  static constexpr uint32_t joinedBit = 32;
+  static constexpr unsigned portShift = 6;
   static constexpr unsigned stageShift = 16;
   static constexpr unsigned phaseShift = 24;
 

@@ -94,6 +94,15 @@ LogicalResult Machine::fail(const StepError &error) {
                 error.high, error.low ? "units" : "micro-batches");
   case StepError::Kind::NothingOwed:
     return fail(error.instruction, diag::NothingOwed);
+  case StepError::Kind::NoForward:
+    return fail(error.instruction, diag::NothingForStep, letter,
+                "`F` of its chunk before it");
+  case StepError::Kind::NoBackward:
+    return fail(error.instruction, diag::NothingForStep, letter,
+                "backward of its chunk after it");
+  case StepError::Kind::NoOffload:
+    return fail(error.instruction, diag::NothingForStep, letter,
+                "`OFFLOAD` of its chunk without a wait before it");
   case StepError::Kind::SlotTaken: {
     InFlightDiagnostic diagnostic = diags.report(code.ranges[error.instruction],
                                                  diag::SlotTaken, error.value);

@@ -24,6 +24,8 @@ void StepBuilder::start(const Schedule &schedule, std::vector<uint32_t> stages,
   for (auto *counts :
        {&forwards, &backwards, &writtenForwards, &writtenBackwards})
     counts->assign(chunkStages.size(), 0);
+  lastForward.assign(chunkStages.size(), 0);
+  leaving.assign(chunkStages.size(), {});
   owed.clear();
   oldest = 0;
   owedOfChunk.resize(chunkStages.size());
@@ -130,7 +132,7 @@ std::optional<StepError> StepBuilder::check(const StepRequest &request,
       return error(StepError::Kind::SliceOutOfRange, slice, 0, of);
     checked.unit = *request.microbatch * of + slice;
   }
-  if (request.letter == Letter::W)
+  if (request.letter >= Letter::W)
     return std::nullopt;
   uint32_t &written = request.letter == Letter::F
                           ? writtenForwards[checked.chunk]
@@ -142,8 +144,8 @@ std::optional<StepError> StepBuilder::check(const StepRequest &request,
 }
 
 std::optional<StepError> StepBuilder::make(const Checked &request) {
-  if (request.letter == Letter::W)
-    return makeW(request);
+  if (request.letter >= Letter::W)
+    return request.letter == Letter::W ? makeW(request) : makeExtra(request);
   unsigned chunk = request.chunk;
   bool forward = request.letter == Letter::F;
   uint32_t &made = (forward ? forwards : backwards)[chunk];
@@ -151,12 +153,50 @@ std::optional<StepError> StepBuilder::make(const Checked &request) {
                       ? uint32_t(request.unit)
                       : firstUnit(chunk) + (forward ? made : backwardAt(made));
   ++made;
+  if (forward)
+    lastForward[chunk] = unit;
   if (request.letter == Letter::I) {
     owedOfChunk[chunk].push_back(owed.size());
     owed.push_back({chunk, unit, false});
     if (!owedPlace.empty())
       owedPlace[chunk][unit - firstUnit(chunk)] = owed.size();
   }
+  push(Step(kindOf(request.letter), chunkStages[chunk], unit, phase,
+            request.source, request.joined));
+  return std::nullopt;
+}
+
+/// Makes an R, a copy or an UPDATE. Without a number, an R and a RELOAD are of
+/// the unit of the next backward of the chunk, an OFFLOAD of that of its last
+/// forward, and a WAIT_OFFLOAD of that of its oldest OFFLOAD without a wait.
+std::optional<StepError> StepBuilder::makeExtra(const Checked &request) {
+  unsigned chunk = request.chunk;
+  auto error = [&](StepError::Kind kind) {
+    return StepError{kind, request.instruction, request.letter};
+  };
+  uint32_t unit = request.unit;
+  if (request.letter == Letter::Update) {
+    unit = 0;
+  } else if (request.unit >= 0) {
+    if (request.letter == Letter::WaitOffload)
+      if (auto it = find(leaving[chunk], unit); it != leaving[chunk].end())
+        leaving[chunk].erase(it);
+  } else if (request.letter == Letter::Offload) {
+    if (forwards[chunk] == 0)
+      return error(StepError::Kind::NoForward);
+    unit = lastForward[chunk];
+  } else if (request.letter == Letter::WaitOffload) {
+    if (leaving[chunk].empty())
+      return error(StepError::Kind::NoOffload);
+    unit = leaving[chunk].front();
+    leaving[chunk].pop_front();
+  } else {
+    if (backwards[chunk] == unitsOfChunk())
+      return error(StepError::Kind::NoBackward);
+    unit = firstUnit(chunk) + backwardAt(backwards[chunk]);
+  }
+  if (request.letter == Letter::Offload)
+    leaving[chunk].push_back(unit);
   push(Step(kindOf(request.letter), chunkStages[chunk], unit, phase,
             request.source, request.joined));
   return std::nullopt;

@@ -12,6 +12,7 @@
 #include "AST/Expr.h"
 #include "IR/Schedule.h"
 
+#include <deque>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -25,9 +26,15 @@ constexpr StepKind kindOf(ast::Letter letter) {
   static_assert(unsigned(ast::Letter::F) == unsigned(StepKind::F) &&
                     unsigned(ast::Letter::B) == unsigned(StepKind::B) &&
                     unsigned(ast::Letter::I) == unsigned(StepKind::I) &&
-                    unsigned(ast::Letter::W) == unsigned(StepKind::W),
+                    unsigned(ast::Letter::W) == unsigned(StepKind::W) &&
+                    unsigned(ast::Letter::R) == unsigned(StepKind::R) &&
+                    unsigned(ast::Letter::Update) ==
+                        unsigned(StepKind::Update),
                 "letters and compute steps have the same values");
-  return StepKind(unsigned(letter));
+  if (letter <= ast::Letter::Update)
+    return StepKind(unsigned(letter));
+  return StepKind(unsigned(letter) - unsigned(ast::Letter::Offload) +
+                  unsigned(StepKind::Offload));
 }
 
 /// One step as written in a program.
@@ -53,6 +60,9 @@ struct StepError {
     SliceOutOfRange,
     TooMany,
     NothingOwed,
+    NoForward,
+    NoBackward,
+    NoOffload,
     SlotTaken,
   };
   Kind kind;
@@ -101,9 +111,10 @@ public:
       return false;
     ++written;
     uint32_t &made = (forward ? forwards : backwards)[chunk];
-    push(Step(kindOf(letter), chunkStages[chunk],
-              firstUnit(chunk) + (forward ? made : backwardAt(made)), phase,
-              source, joined));
+    uint32_t unit = firstUnit(chunk) + (forward ? made : backwardAt(made));
+    push(Step(kindOf(letter), chunkStages[chunk], unit, phase, source, joined));
+    if (forward)
+      lastForward[chunk] = unit;
     ++made;
     return true;
   }
@@ -146,6 +157,7 @@ private:
   std::optional<StepError> check(const StepRequest &request, Checked &checked);
   std::optional<StepError> make(const Checked &request);
   std::optional<StepError> makeW(const Checked &request);
+  std::optional<StepError> makeExtra(const Checked &request);
   uint32_t firstUnit(unsigned chunk) const {
     return bidirectional && chunk == 1 ? directionSplit : 0;
   }
@@ -182,6 +194,10 @@ private:
   /// added to the list. In a timed phase the two differ until the phase ends.
   std::vector<uint32_t> writtenForwards, writtenBackwards;
   std::vector<uint32_t> forwards, backwards;
+  /// By chunk, the unit of the last forward, and those of the OFFLOADs without
+  /// a wait.
+  std::vector<uint32_t> lastForward;
+  std::vector<std::deque<uint32_t>> leaving;
 
   /// All Is in order; those that are not taken have a pending W. `oldest` skips
   /// the taken ones, for the rank and for each chunk.

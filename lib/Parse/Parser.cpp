@@ -55,6 +55,7 @@ static FailureOr<ast::Module *> parseText(StringRef path, StringRef text,
     return failure();
 
   findItemWords(tokens);
+  findStepWords(tokens);
   PipeParser parser(&tokens);
   auto listener = makeSyntaxErrorListener(offsets, diags);
   parser.removeErrorListeners();

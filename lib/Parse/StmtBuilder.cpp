@@ -146,7 +146,10 @@ IfStmt *TreeBuilder::build(P::IfStmtContext *rule) {
 
 StepRef TreeBuilder::build(P::StepContext *rule) {
   StepRef step;
-  step.letter = build(rule->letter());
+  if (auto *word = rule->STEP_WORD())
+    step.letter = Letter(find(letterNames, word->getText()) - letterNames);
+  else
+    step.letter = build(rule->letter());
   step.range = range(rule);
   step.all = rule->STAR() != nullptr;
   if (step.all && step.letter != Letter::W)

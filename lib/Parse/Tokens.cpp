@@ -177,4 +177,54 @@ void findItemWords(antlr4::CommonTokenStream &tokens) {
   }
 }
 
+//===----------------------------------------------------------------------===//
+// Words that are steps
+//===----------------------------------------------------------------------===//
+
+void findStepWords(antlr4::CommonTokenStream &tokens) {
+  std::vector<antlr4::Token *> line;
+  for (antlr4::Token *token : tokens.getTokens())
+    if (token->getChannel() == antlr4::Token::DEFAULT_CHANNEL)
+      line.push_back(token);
+  auto typeAt = [&](size_t i) {
+    return i < line.size() ? line[i]->getType() : size_t(PipeLexer::EOF);
+  };
+  // True if the token before `i` may end a statement, or join steps.
+  auto mayBegin = [&](size_t i) {
+    size_t before = typeAt(i - 1), second = i > 1 ? typeAt(i - 2) : before;
+    switch (before) {
+    case PipeLexer::LBRACE:
+    case PipeLexer::RBRACE:
+    case PipeLexer::RBRACK:
+    case PipeLexer::RPAREN:
+    case PipeLexer::SEMI:
+    case PipeLexer::AMP:
+    case PipeLexer::IDLE:
+    case PipeLexer::F:
+    case PipeLexer::B:
+    case PipeLexer::I:
+    case PipeLexer::W:
+    case PipeLexer::STEP_WORD:
+      return true;
+    case PipeLexer::STAR:
+      return second == PipeLexer::W;
+    default: // the count of `idle`
+      return second == PipeLexer::IDLE;
+    }
+  };
+  auto mayFollow = [&](size_t i) {
+    size_t next = typeAt(i + 1);
+    return next != PipeLexer::LPAREN && next != PipeLexer::ASSIGN &&
+           next != PipeLexer::COLON && next != PipeLexer::DOTDOT &&
+           !binaryOperator(next);
+  };
+  for (size_t i = 1; i < line.size(); ++i)
+    if (line[i]->getType() == PipeLexer::ID && mayBegin(i) &&
+        llvm::is_contained(ArrayRef(ast::letterNames).drop_front(4),
+                           StringRef(line[i]->getText())) &&
+        mayFollow(i))
+      static_cast<antlr4::WritableToken *>(line[i])->setType(
+          PipeLexer::STEP_WORD);
+}
+
 } // namespace pipec

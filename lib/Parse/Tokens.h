@@ -71,6 +71,11 @@ llvm::LogicalResult checkTokenLimits(antlr4::CommonTokenStream &tokens,
 /// stay valid.
 void findItemWords(antlr4::CommonTokenStream &tokens);
 
+/// Turns `R`, `OFFLOAD`, `WAIT_OFFLOAD`, `RELOAD` and `UPDATE` into tokens of
+/// their own where a step may begin, and where no `(`, `=` or operator follows:
+/// programs that use them as names stay valid.
+void findStepWords(antlr4::CommonTokenStream &tokens);
+
 /// Creates a listener that reports ANTLR's errors through `diags`, at most one
 /// per line, so that one mistake results in one message. Throws
 /// `antlr4::ParseCancellationException` if there are too many errors.

@@ -197,6 +197,12 @@ void Checker::check(const StepsStmt *steps) {
     checkInteger(step.slice);
     if (step.all && steps->steps.size() > 1)
       (void)diags.report(step.range, diag::AllInOverlap);
+    bool alone = step.letter >= Letter::Update;
+    if (alone && steps->steps.size() > 1)
+      (void)diags.report(step.range, diag::StepInOverlap,
+                         letterName(step.letter));
+    if (step.letter == Letter::Update && step.microbatch)
+      (void)diags.report(step.microbatch->range, diag::UpdateOfUnit);
     if (current && current->forwardOnly && step.letter != Letter::F)
       (void)diags
           .report(step.range, diag::BackwardInForwardOnly,

@@ -21,6 +21,8 @@ static constexpr int64_t mostUnits = std::numeric_limits<int64_t>::max();
 FailureOr<MemoryModel> MemoryModel::make(const Schedule &schedule,
                                          DiagEngine &diags) {
   MemoryModel model(schedule);
+  model.hasExtras = schedule.has(step_facts::kindsOf(Object::Copy) |
+                                 step_facts::bit(StepKind::R));
   if (!model.findUnit() || !model.convert() || !model.findParameters() ||
       !model.sumsFit())
     return diags.report(schedule.source, diag::MemoryTooLarge);
@@ -41,7 +43,10 @@ bool MemoryModel::visitFigures(const MemorySettings &memory, unsigned stage,
   }
   return visit(into.parameters, memory.parameters(stage)) &&
          visit(into.sharded, memory.sharded(stage)) &&
-         visit(into.receive, memory.receive(stage));
+         visit(into.receive, memory.receive(stage)) &&
+         visit(into.stash, *memory.of(Figure::Stash, stage)) &&
+         visit(into.contextGradient,
+               *memory.of(Figure::ContextGradient, stage));
 }
 
 bool MemoryModel::findUnit() {
@@ -117,7 +122,8 @@ bool MemoryModel::sumsFit() const {
     for (Step step : list) {
       const Stage &stage = stages[step.stage()];
       if (isCompute(step.kind()))
-        sum += size(delta(step)) + during(step);
+        sum += size(delta(step)) + during(step) + stage.stash +
+               __int128(stage.contextGradient) * schedule->numSlices;
       else if (isRecv(step.kind()))
         sum += size(stage.receive);
       else if (step.stream() == Stream::Gather)
@@ -128,6 +134,48 @@ bool MemoryModel::sumsFit() const {
   }
   return true;
 }
+
+/// The change of the gradients of contexts by a compute step: the backward of
+/// the last slice makes one for each slice before it, and each further backward
+/// frees one.
+int64_t MemoryModel::contextChange(Step step) const {
+  int64_t slices = schedule->numSlices;
+  if (slices == 1 || !makesInputGradient(step.kind()))
+    return 0;
+  int64_t size = stages[step.stage()].contextGradient;
+  return step.unit() % slices + 1 == slices ? size * (slices - 1) : -size;
+}
+
+namespace {
+
+/// What a rank keeps for each of its units, for lists with an R or copies.
+class KeptUnits {
+public:
+  explicit KeptUnits(const StepList &list) {
+    for (Step step : list)
+      if (step.kind() == StepKind::R)
+        kept[keyOf(step)].recomputed = true;
+  }
+  bool isRecomputed(Step step) const {
+    auto it = kept.find(keyOf(step));
+    return it != kept.end() && it->second.recomputed;
+  }
+  /// What is kept for the unit of a step, on the device or on the host.
+  int64_t &sizeOf(Step step) { return kept[keyOf(step)].size; }
+  void drop(Step step) { kept.erase(keyOf(step)); }
+
+private:
+  struct Unit {
+    int64_t size = 0;
+    bool recomputed = false;
+  };
+  static uint64_t keyOf(Step step) {
+    return uint64_t(step.stage()) << 32 | step.unit();
+  }
+  DenseMap<uint64_t, Unit> kept;
+};
+
+} // namespace
 
 /// Calls `visit(begin, end, atEnd, level)` after every change made by the group
 /// [begin, end) of the rank's list: at its start, and for compute steps also at
@@ -141,10 +189,27 @@ void MemoryModel::walk(unsigned rank, Visitor visit) const {
   auto received = [&](Step step) -> unsigned {
     if (!receives || step.kind() == StepKind::I)
       return 0;
+    if (step_facts::has(step_facts::extras, step.kind()))
+      return 0;
     StepKind taker = step.kind() == StepKind::F ? StepKind::F : StepKind::B;
     return count_if(
         flow.inputs(Step(taker, step.stage(), step.unit())),
         [&](const DataFlow::Port &input) { return input.rank != rank; });
+  };
+
+  std::optional<KeptUnits> kept;
+  if (hasExtras)
+    kept.emplace(list);
+  // The change of the live activations by a compute step.
+  auto change = [&](Step step) {
+    bool drops =
+        kept && step.kind() == StepKind::F && kept->isRecomputed(step);
+    return (drops ? stages[step.stage()].stash : delta(step)) +
+           contextChange(step);
+  };
+  // What a compute step allocates when it starts.
+  auto taken = [&](Step step, int64_t change) {
+    return std::max<int64_t>(change, 0) + during(step);
   };
 
   MemoryLevel level;
@@ -155,10 +220,15 @@ void MemoryModel::walk(unsigned rank, Visitor visit) const {
     StepKind kind = list[begin].kind();
     if (isCompute(kind)) {
       for (Step step : group)
-        level.activations += taken(step);
+        level.activations += taken(step, change(step));
       visit(begin, end, /*atEnd=*/false, level);
       for (Step step : group) {
-        level.activations -= given(step);
+        int64_t by = change(step);
+        level.activations += by - taken(step, by);
+        if (kept && makesWeightGradient(step.kind()))
+          kept->drop(step);
+        else if (kept && hasUnit(step.kind()))
+          kept->sizeOf(step) += by - contextChange(step);
         unsigned freed = received(step);
         level.receives -= freed * stages[step.stage()].receive;
         level.receiveCount -= freed;
@@ -174,6 +244,12 @@ void MemoryModel::walk(unsigned rank, Visitor visit) const {
         level.parameters += stages[step.stage()].parameters;
       } else if (step.kind() == StepKind::Reshard) {
         level.parameters -= stages[step.stage()].parameters;
+      } else if (step.kind() == StepKind::WaitOffload) {
+        level.activations -= kept->sizeOf(step);
+        level.host += kept->sizeOf(step);
+      } else if (step.kind() == StepKind::Reload) {
+        level.activations += kept->sizeOf(step);
+        level.host -= kept->sizeOf(step);
       }
     }
     if (kind != StepKind::Bubble)
@@ -189,11 +265,12 @@ MemoryPeaks MemoryModel::peaks(unsigned rank) const {
     most.activations = std::max(most.activations, level.activations);
     most.receives = std::max(most.receives, level.receives);
     most.parameters = std::max(most.parameters, level.parameters);
+    most.host = std::max(most.host, level.host);
     most.receiveCount = std::max(most.receiveCount, level.receiveCount);
     total = std::max(total, level.total());
   });
   return {size(most.activations), size(most.receives), size(most.parameters),
-          size(total), most.receiveCount};
+          size(total), size(most.host), most.receiveCount};
 }
 
 MemoryModel::Highest MemoryModel::highest(unsigned rank) const {

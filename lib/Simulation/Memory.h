@@ -7,6 +7,9 @@
 //   activations  allocated at the start of a compute step and freed at its end;
 //                an overlap allocates for all its members before it frees. What
 //                a step needs only while it runs is allocated and freed alike.
+//                An F of a unit with an R adds its stash alone, and the R the
+//                rest. A WAIT_OFFLOAD moves what is kept for a unit to the
+//                host, and a RELOAD takes it back.
 //   receives     one buffer for each receive that the rank has posted, until
 //                the end of the F, and of the B or W, that uses it.
 //   parameters   of the stages that the rank holds. A stage with an UNSHARD or
@@ -38,6 +41,8 @@ struct MemoryPeaks {
   Rational receives;
   Rational parameters;
   Rational total;
+  /// What is on the host.
+  Rational host;
   /// The maximum number of receive buffers at one time, whatever their sizes.
   uint32_t receiveCount = 0;
 };
@@ -47,7 +52,9 @@ struct MemoryLevel {
   int64_t activations = 0;
   int64_t receives = 0;
   int64_t parameters = 0;
+  int64_t host = 0;
   uint32_t receiveCount = 0;
+  /// On the device.
   int64_t total() const { return activations + receives + parameters; }
 };
 
@@ -78,20 +85,32 @@ public:
              llvm::function_ref<void(int64_t time, const MemoryLevel &level)>
                  point) const;
 
-  /// The change of the live activations by a compute step, as an integer.
+  /// The change of the live activations by a step of a unit, as an integer. An
+  /// F is one whose activations are kept.
   int64_t delta(Step step) const {
-    return stages[step.stage()].delta[unsigned(step.kind())];
+    const Stage &stage = stages[step.stage()];
+    if (step.kind() == StepKind::R)
+      return stage.delta[unsigned(StepKind::F)] - stage.stash;
+    return step.kind() == StepKind::Update
+               ? 0
+               : stage.delta[unsigned(step.kind())];
   }
+  /// What an F adds whose activations an R makes again.
+  int64_t stash(unsigned stage) const { return stages[stage].stash; }
   /// The size that a compute step holds only while it runs.
   int64_t during(Step step) const {
-    return stages[step.stage()].during[unsigned(step.kind())];
+    const Stage &stage = stages[step.stage()];
+    if (step.kind() == StepKind::R)
+      return stage.during[unsigned(StepKind::F)];
+    return step.kind() == StepKind::Update
+               ? 0
+               : stage.during[unsigned(step.kind())];
   }
-  /// The sizes that a compute step allocates when it starts and frees when it
-  /// ends.
+
+  /// What a compute step allocates when it starts.
   int64_t taken(Step step) const {
     return std::max<int64_t>(delta(step), 0) + during(step);
   }
-  int64_t given(Step step) const { return taken(step) - delta(step); }
 
   /// The integer that represents one unit of the settings.
   int64_t perUnit() const { return unit; }
@@ -105,6 +124,8 @@ private:
     int64_t parameters;
     int64_t sharded;
     int64_t receive;
+    int64_t stash;
+    int64_t contextGradient;
   };
 
   explicit MemoryModel(const Schedule &schedule)
@@ -116,11 +137,14 @@ private:
   bool convert();
   bool findParameters();
   bool sumsFit() const;
+  int64_t contextChange(Step step) const;
   template <typename Visitor> void walk(unsigned rank, Visitor visit) const;
 
   const Schedule *schedule;
   DataFlow flow;
   int64_t unit = 1;
+  /// True if there is an R or a copy.
+  bool hasExtras = false;
   std::vector<Stage> stages;
   /// The memory of the parameters of each rank before its first step.
   std::vector<int64_t> resident;

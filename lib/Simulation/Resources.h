@@ -1,9 +1,9 @@
 //===- Resources.h - Streams, edges and ranks of a run ----------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Resources that are used while a rank computes: the streams of its
-// collectives, which run in order, and the directed edges between two ranks,
-// which each transfer occupies for its occupancy.
+// Resources that are used while a rank computes: the streams of the steps that
+// it posts, each of which runs in order, and the directed edges between two
+// ranks, which each transfer occupies for its occupancy.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,11 +19,14 @@
 
 namespace pipec {
 
-/// The collectives of all ranks in one run.
+/// The posted steps of all ranks in one run.
 class Streams {
 public:
   Streams(const Schedule &schedule, const TickCosts &costs)
-      : placement(schedule.placement), costs(costs), free(schedule.numRanks) {
+      : placement(schedule.placement), costs(costs),
+        copies(schedule.has(step_facts::kindsOf(Object::Copy))) {
+    for (std::vector<int64_t> &stream : free)
+      stream.resize(schedule.numRanks);
     for (std::vector<int64_t> &ends : reached)
       ends.resize(schedule.numStages * placement.numDirections());
   }
@@ -32,25 +35,43 @@ public:
   /// its start, for a REDUCE_TIED without regard to the other ranks of its
   /// group.
   int64_t post(unsigned rank, Step step, int64_t now) {
-    int64_t start = std::max(now, free[rank]);
-    if (step.stream() == Stream::Gather) {
-      free[rank] = start + costs.collective(rank, step);
-      if (State state = stateAfter(step.kind()); state != State::Sharded)
-        reached[state == State::Reduced][index(rank, step.stage())] =
-            free[rank];
-    }
+    int64_t &stream = free[streamIndex(step.stream())][rank];
+    int64_t start = std::max(now, stream);
+    if (step.stream() == Stream::Tied)
+      return start;
+    stream = start + costs.posted(rank, step);
+    if (isCopy(step.kind()))
+      copied[unitOf(step)] = stream;
+    else if (State state = stateAfter(step.kind()); state != State::Sharded)
+      reached[state == State::Reduced][index(rank, step.stage())] = stream;
     return start;
   }
   /// The end of the last UNSHARD of the stage of a compute step that `rank` has
-  /// reached, or of the REDUCE_GRAD for a wait. 0 for all other steps.
+  /// reached, of the REDUCE_GRAD for a wait or an UPDATE, and of the last copy
+  /// of the unit for a step that needs it. 0 for all other steps.
   int64_t needs(unsigned rank, Step step) const {
-    bool reduction = step.kind() == StepKind::WaitReduceGrad;
-    return reduction || isCompute(step.kind())
-               ? reached[reduction][index(rank, step.stage())]
-               : 0;
+    StepKind kind = step.kind();
+    int64_t end = 0;
+    if (copies && (isCompute(kind) || kind == StepKind::WaitOffload))
+      end = copied.lookup(unitOf(step));
+    bool reduction =
+        kind == StepKind::WaitReduceGrad || kind == StepKind::Update;
+    return reduction || isCompute(kind)
+               ? std::max(end, reached[reduction][index(rank, step.stage())])
+               : end;
   }
 
 private:
+  static constexpr unsigned numStreams = 3;
+  /// REDUCE_TIED starts after the other collectives, but does not occupy them.
+  static unsigned streamIndex(Stream stream) {
+    return stream == Stream::Out ? 1 : stream == Stream::In ? 2 : 0;
+  }
+  /// An UPDATE has no unit, and no copy has its number.
+  static uint64_t unitOf(Step step) {
+    return uint64_t(step.stage()) << 32 |
+           (hasUnit(step.kind()) ? step.unit() : maxUnits);
+  }
   /// In each direction, a stage is on one rank.
   size_t index(unsigned rank, unsigned stage) const {
     bool second =
@@ -60,10 +81,13 @@ private:
 
   const Placement &placement;
   const TickCosts &costs;
-  /// By rank, when its last FSDP step ends.
-  std::vector<int64_t> free;
+  const bool copies;
+  /// By stream and rank, when its last step ends.
+  std::array<std::vector<int64_t>, numStreams> free;
   /// When parameters are whole, and when gradients are reduced.
   std::array<std::vector<int64_t>, 2> reached;
+  /// The end of the last copy of a unit.
+  llvm::DenseMap<uint64_t, int64_t> copied;
 };
 
 /// The directed edges in one run.
@@ -156,7 +180,9 @@ private:
 
 /// True if a run of `schedule` must consider streams or edges.
 inline bool needsResources(const Schedule &schedule, const TickCosts &costs) {
-  return (costs.hasCollectives() && schedule.hasFsdp()) || costs.hasOccupancy();
+  constexpr uint32_t posted =
+      step_facts::kindsOn(Stream::Gather) | step_facts::kindsOf(Object::Copy);
+  return (costs.hasPosted() && schedule.has(posted)) || costs.hasOccupancy();
 }
 
 } // namespace pipec

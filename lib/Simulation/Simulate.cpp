@@ -251,7 +251,7 @@ void Simulation::summarize() {
         times.work += duration;
       } else if (isPosted(list[begin].kind())) {
         // Collectives without duration cannot delay a step.
-        if (int64_t duration = tickCosts.collective(rank, list[begin]))
+        if (int64_t duration = tickCosts.posted(rank, list[begin]))
           note(start(rank, begin), duration);
       }
       begin = end;
@@ -272,7 +272,7 @@ int64_t Simulation::end(unsigned rank, size_t index) const {
   if (isP2P(list[index].kind()))
     return transferEnd(rank, index);
   if (isPosted(list[index].kind()))
-    return begin + tickCosts.collective(rank, list[index]);
+    return begin + tickCosts.posted(rank, list[index]);
   return begin + tickCosts.duration(list, groupBegin(list, index),
                                     Schedule::groupEnd(list, index));
 }

@@ -105,7 +105,10 @@ public:
     for (const Row &row : costs.rows) {
       compute = std::max(compute, *llvm::max_element(row.compute));
       other = std::max(other, *llvm::max_element(row.collectives));
-      rankFactor = std::max(rankFactor, row.rankFactor);
+    }
+    for (const RareCosts &rare : costs.rare) {
+      other = std::max({other, rare.update, rare.offload, rare.reload});
+      rankFactor = std::max(rankFactor, rare.rankFactor);
     }
     for (int64_t own : costs.microbatches)
       factor = std::max(factor, own);
@@ -120,18 +123,20 @@ public:
     for (auto [rank, list] : enumerate(schedule.ranks))
       for (Step step : list) {
         sum += hop;
-        if (isCompute(step.kind())) {
-          const Row &row = costs.rows[costs.rowOf(step)];
+        if (step.kind() == StepKind::Update) {
+          sum += costs.computeTicks(step);
+        } else if (isCompute(step.kind())) {
+          size_t row = costs.rowOf(step);
           __int128 factor = costs.microbatchFactor(step);
-          __int128 own = row.compute[unsigned(step.kind())] * factor;
+          __int128 own =
+              costs.rows[row].compute[unsigned(step.kind())] * factor;
           bool last = !step.joined();
-          sum +=
-              inGroup || !last ? overlapped(own, row.rankFactor, factor) : own;
+          sum += inGroup || !last
+                     ? overlapped(own, costs.rare[row].rankFactor, factor)
+                     : own;
           inGroup = !last;
-        } else if (step.stream() == Stream::Gather) {
-          sum += costs.collective(unsigned(rank), step);
-        } else if (step.stream() == Stream::Tied) {
-          sum += costs.tied;
+        } else if (isPosted(step.kind())) {
+          sum += costs.posted(unsigned(rank), step);
         }
         sum = std::min(sum, enough);
       }
@@ -153,7 +158,7 @@ private:
       (overlap.isFactor ? ofOverlaps : times).add(overlap.cost);
     // Costs that are not given may be half of others.
     forEachRow([&](unsigned stage, std::optional<unsigned> rank) {
-      for (unsigned kind = 0; kind != 4; ++kind)
+      for (unsigned kind = 0; kind <= unsigned(StepKind::R); ++kind)
         times.add(settings.of(StepKind(kind), stage, rank));
     });
     wholeMicrobatchParts = ofMicrobatches.common;
@@ -188,25 +193,34 @@ private:
   }
   int64_t ticks(Rational time) { return whole(time, costs.ticksPerUnit); }
 
-  Row makeRow(unsigned stage, std::optional<unsigned> rank) {
+  std::pair<Row, RareCosts> makeRow(unsigned stage,
+                                    std::optional<unsigned> rank) {
     Row row;
+    RareCosts rare;
     std::optional<Rational> factor =
         rank ? settings.get(Figure::Factor, {FigureScope::Rank, *rank})
                    .value_or(Rational(1))
              : Rational(1);
-    row.rankFactor = whole(factor, rankParts);
-    for (unsigned kind = 0; kind != 4; ++kind) {
-      auto cost = settings.of(StepKind(kind), stage, rank);
+    rare.rankFactor = whole(factor, rankParts);
+    auto scaled = [&](StepKind kind, int64_t parts) {
+      auto cost = settings.of(kind, stage, rank);
+      return whole(cost && factor ? Rational::mul(*cost, *factor)
+                                  : std::nullopt,
+                   parts);
+    };
+    for (unsigned kind = 0; kind != row.compute.size(); ++kind)
       row.compute[kind] =
-          whole(cost && factor ? Rational::mul(*cost, *factor) : std::nullopt,
-                costs.ticksPerUnit / microbatchParts);
-    }
+          scaled(StepKind(kind), costs.ticksPerUnit / microbatchParts);
+    rare.update = scaled(StepKind::Update, costs.ticksPerUnit);
+    rare.offload = ticks(*settings.of(StepKind::Offload, stage, rank));
+    rare.reload = ticks(*settings.of(StepKind::Reload, stage, rank));
+    costs.anyPosted |= rare.offload != 0 || rare.reload != 0;
     for (unsigned kind = 0; kind != 3; ++kind) {
       auto fsdp = StepKind(unsigned(StepKind::Unshard) + kind);
       row.collectives[kind] = ticks(*settings.of(fsdp, stage, rank));
-      costs.anyCollective |= row.collectives[kind] != 0;
+      costs.anyPosted |= row.collectives[kind] != 0;
     }
-    return row;
+    return {row, rare};
   }
 
   /// Calls `body` with the stages and ranks whose costs may differ: `anyStage`
@@ -228,12 +242,17 @@ private:
 
   void fillRows() {
     forEachRow([&](unsigned stage, std::optional<unsigned> rank) {
-      if (rank)
-        costs.rows.push_back(makeRow(stage, rank));
-      else if (stage == anyStage)
-        costs.rows.assign(schedule.numStages, makeRow(stage, rank));
-      else
-        costs.rows[stage] = makeRow(stage, rank);
+      auto [row, rare] = makeRow(stage, rank);
+      if (rank) {
+        costs.rows.push_back(row);
+        costs.rare.push_back(rare);
+      } else if (stage == anyStage) {
+        costs.rows.assign(schedule.numStages, row);
+        costs.rare.assign(schedule.numStages, rare);
+      } else {
+        costs.rows[stage] = row;
+        costs.rare[stage] = rare;
+      }
     });
     const Placement &placement = schedule.placement;
     if (settings.has(FigureScope::Rank) && placement.bidirectional()) {
@@ -362,7 +381,7 @@ int64_t TickCosts::overlapDuration(ArrayRef<Step> members) const {
     factor = std::max(factor, microbatchFactor(step));
   }
   if (!overlap->isFactor)
-    return overlap->ticks * rows[rowOf(members[0])].rankFactor * factor;
+    return overlap->ticks * rare[rowOf(members[0])].rankFactor * factor;
   // The unit of ticks includes the denominator of the factor.
   return std::max(longest, sum / overlap->factor.denominator() *
                                overlap->factor.numerator());

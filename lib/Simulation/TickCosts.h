@@ -60,22 +60,23 @@ public:
     return overlapDuration(list.slice(begin, end - begin));
   }
 
-  /// The time for which an FSDP step of `rank` occupies its collectives, or a
-  /// REDUCE_TIED runs.
-  int64_t collective(unsigned rank, Step step) const {
+  /// The time for which a posted step of `rank` (StepKind.h) occupies its
+  /// stream.
+  int64_t posted(unsigned rank, Step step) const {
     if (step.stream() == Stream::Tied)
       return tied;
-    if (!anyCollective)
+    if (!anyPosted)
       return 0;
-    bool second = !otherRank.empty() && otherRank[step.stage()] == rank;
-    size_t row = step.stage() + (second ? rows.size() / 2 : 0);
-    return rows[row]
-        .collectives[unsigned(step.kind()) - unsigned(StepKind::Unshard)];
+    size_t row = rowOn(rank, step.stage());
+    if (step.stream() == Stream::Gather)
+      return rows[row]
+          .collectives[unsigned(step.kind()) - unsigned(StepKind::Unshard)];
+    return step.stream() == Stream::Out ? rare[row].offload : rare[row].reload;
   }
   /// The duration of a REDUCE_TIED.
   int64_t reduceTied() const { return tied; }
-  /// True if at least one FSDP step has a duration.
-  bool hasCollectives() const { return anyCollective; }
+  /// True if at least one FSDP step or copy has a duration.
+  bool hasPosted() const { return anyPosted; }
 
   /// Converts ticks to a time.
   Rational time(int64_t ticks) const;
@@ -87,8 +88,15 @@ private:
   /// The costs of the steps of one stage on one rank, without the factor of a
   /// micro-batch.
   struct Row {
-    std::array<int64_t, 4> compute;
+    /// F, B, I, W and R.
+    std::array<int64_t, 5> compute;
     std::array<int64_t, 3> collectives;
+  };
+  /// The rest of a row, apart so that rows are a power of two in size.
+  struct RareCosts {
+    int64_t update;
+    int64_t offload;
+    int64_t reload;
     /// The factor of the rank, in parts of `rankParts`.
     int64_t rankFactor;
   };
@@ -103,10 +111,17 @@ private:
   size_t rowOf(Step step) const {
     return step.stage() + (step.unit() >= directionSplit ? rows.size() / 2 : 0);
   }
+  /// The row of a stage on one of the ranks that hold it.
+  size_t rowOn(unsigned rank, unsigned stage) const {
+    bool second = !otherRank.empty() && otherRank[stage] == rank;
+    return stage + (second ? rows.size() / 2 : 0);
+  }
   int64_t microbatchFactor(Step step) const {
     return microbatches.empty() ? 1 : microbatches[step.unit()];
   }
   int64_t computeTicks(Step step) const {
+    if (step.kind() == StepKind::Update)
+      return rare[step.stage()].update;
     int64_t ticks = rows[rowOf(step)].compute[unsigned(step.kind())];
     return microbatches.empty() ? ticks : ticks * microbatches[step.unit()];
   }
@@ -117,6 +132,7 @@ private:
   /// One row per stage. If ranks differ in a bidirectional schedule, it is
   /// followed by one more row per stage, for the rank of direction 1.
   std::vector<Row> rows;
+  std::vector<RareCosts> rare;
   /// See `Schedule::directionSplit`: the second half of `rows` applies from
   /// this micro-batch on.
   unsigned directionSplit = ~0u;
@@ -135,7 +151,7 @@ private:
   llvm::DenseMap<std::pair<unsigned, unsigned>, EdgeTicks> edges;
   int64_t tied = 0;
   bool anyOccupancy = false;
-  bool anyCollective = false;
+  bool anyPosted = false;
 };
 
 } // namespace pipec

@@ -87,7 +87,7 @@ bool StepsParser::parseGroup(StringRef group) {
       break;
     }
     StepKind kind = list.back().kind();
-    if (overlap ? !isCompute(kind) : !isP2P(kind)) {
+    if (overlap ? !isCompute(kind) || !hasUnit(kind) : !isP2P(kind)) {
       (void)diags.report(rangeOf(member), diag::StepsGroupMember, member,
                          group);
       good = false;
@@ -115,6 +115,8 @@ static std::optional<StepKind> kindOf(StringRef word) {
       return StepKind::I;
     case 'W':
       return StepKind::W;
+    case 'R':
+      return StepKind::R;
     }
     return std::nullopt;
   case 6:

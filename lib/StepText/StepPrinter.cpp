@@ -26,7 +26,8 @@ public:
 
   void print() {
     bool sliced = schedule.numSlices > 1;
-    bool isNew = sliced || schedule.costs.has(FigureScope::Slice);
+    bool isNew = sliced || schedule.costs.has(FigureScope::Slice) ||
+                 schedule.has(step_facts::extras);
     put("pipec-steps ", isNew ? 2 : 1, "\nschedule @", Name{schedule.name},
         " { ranks ", schedule.numRanks, " stages ", schedule.numStages,
         " microbatches ", schedule.numMicrobatches());

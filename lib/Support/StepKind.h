@@ -40,6 +40,9 @@ enum class Stream : uint8_t {
   Gather,
   /// The collectives of groups of tied stages.
   Tied,
+  /// Copies of activations to the host, and from it.
+  Out,
+  In,
   /// Steps without work.
   None,
 };
@@ -98,7 +101,16 @@ constexpr uint32_t kindsOn(Stream stream) {
 constexpr uint32_t kindsWith(Role role) {
   return kindsWhere([=](const Row &row) { return row.role == role; });
 }
+/// The kinds that change a kind of object.
+constexpr uint32_t kindsOf(Object object) {
+  return kindsWhere(
+      [=](const Row &row) { return objectOf(row.from) == object; });
+}
 inline constexpr uint32_t computes = kindsOn(Stream::Compute);
+/// The kinds that keep, drop, move or use what F, B, I and W alone do not:
+/// recomputation, copies to the host and optimizer steps.
+inline constexpr uint32_t extras =
+    kindsOf(Object::Copy) | bit(StepKind::R) | bit(StepKind::Update);
 inline constexpr uint32_t transfers = kindsOn(Stream::Link);
 inline constexpr uint32_t sends = kindsWith(Role::Send);
 inline constexpr uint32_t waits = kindsWith(Role::Wait);
@@ -162,25 +174,31 @@ constexpr bool isP2P(StepKind kind) {
 constexpr bool isSendWait(StepKind kind) {
   return step_facts::has(step_facts::sendWaits, kind);
 }
-/// True for steps without work and duration that wait for a transfer or a
-/// collective of an earlier step of the rank.
+/// True for steps without work and duration that wait for a transfer, a
+/// collective or a copy of an earlier step of the rank.
 constexpr bool isWait(StepKind kind) {
   return step_facts::has(step_facts::waits, kind);
 }
 /// True for steps that run beside the computes of their rank on a stream of the
 /// rank itself: it posts them and continues.
 constexpr bool isPosted(StepKind kind) {
-  return step_facts::has(step_facts::kindsOn(Stream::Gather) |
-                             step_facts::kindsOn(Stream::Tied),
-                         kind);
+  return step_facts::has(
+      step_facts::kindsOn(Stream::Gather) | step_facts::kindsOn(Stream::Tied) |
+          step_facts::kindsOn(Stream::Out) | step_facts::kindsOn(Stream::In),
+      kind);
+}
+/// True for a copy to the host or from it.
+constexpr bool isCopy(StepKind kind) {
+  return streamOf(kind) == Stream::Out || streamOf(kind) == Stream::In;
 }
 constexpr bool hasUnit(StepKind kind) {
-  return step_facts::has(step_facts::computes | step_facts::transfers |
-                             step_facts::sendWaits,
+  return step_facts::has(step_facts::kindsOf(Object::Unit) |
+                             step_facts::kindsOf(Object::Copy) |
+                             step_facts::transfers | step_facts::sendWaits,
                          kind);
 }
 constexpr bool hasStage(StepKind kind) {
-  return hasUnit(kind) || streamOf(kind) == Stream::Gather || isWait(kind);
+  return hasUnit(kind) || objectOf(stateBefore(kind)) != Object::None;
 }
 
 /// The kind of data that a step produces, consumes, transfers, or whose

@@ -6,7 +6,8 @@
 // state of each object, checks that every step starts from the state that its
 // row names, and that every object ends in its last state. A compute step also
 // needs the parameters of its stage whole, and one that makes weight gradients
-// needs the gradients not reduced yet.
+// needs the gradients not reduced yet. VerifierObjects.cpp checks lists with
+// recomputation, copies or optimizer steps.
 //
 //===----------------------------------------------------------------------===//
 
@@ -82,6 +83,11 @@ private:
     for (const Step &step : list) {
       StepKind kind = step.kind();
       kinds |= step_facts::bit(kind);
+      if (step_facts::has(step_facts::extras, kind)) {
+        if (acts && kind == StepKind::R)
+          compute(step);
+        continue;
+      }
       if (isCompute(kind)) {
         if (scansUnits) {
           State &unit = unitOf[step.stage() * numUnits + step.unit()];
@@ -97,7 +103,7 @@ private:
         // visited only now.
         if (!acts)
           for (const Step *before = list.data(); before != &step; ++before)
-            if (isCompute(before->kind()))
+            if (isCompute(before->kind()) && hasUnit(before->kind()))
               compute(*before);
         acts = true;
         act(step);

@@ -14,10 +14,8 @@ static bool wants(VerifyLevel levels, VerifyLevel level) {
 
 VerifyLevel levelsAboveCompute(const Schedule &schedule, uint32_t kinds) {
   using namespace step_facts;
-  constexpr uint32_t ofShards = kindsWhere([](const Row &row) {
-    Object object = objectOf(row.from);
-    return object == Object::Parameters || object == Object::Gradients;
-  });
+  constexpr uint32_t ofShards =
+      (kindsOf(Object::Parameters) | kindsOf(Object::Gradients)) & ~extras;
   unsigned levels = 0;
   if (kinds & (transfers | sendWaits))
     levels |= unsigned(VerifyLevel::Placed);
@@ -51,7 +49,7 @@ static bool verifyAbove(const Schedule &schedule, VerifyLevel levels,
 
 LogicalResult verify(const Schedule &schedule, DiagEngine &diags) {
   StateScan scan = scanStates(schedule, {});
-  ComputeVerdict compute = verifyCompute(schedule, scan.units, diags, {});
+  ComputeVerdict compute = verifyCompute(schedule, scan, diags, {});
   // Other levels would report a missing, duplicate or misplaced step again.
   if (compute == ComputeVerdict::Broken)
     return failure();
@@ -65,7 +63,7 @@ LogicalResult verify(const Schedule &schedule, VerifyLevel level,
                      DiagEngine &diags, const PresentRanks &present) {
   StateScan scan = scanStates(schedule, present);
   bool good = !wants(level, VerifyLevel::Compute) ||
-              verifyCompute(schedule, scan.units, diags, present) ==
+              verifyCompute(schedule, scan, diags, present) ==
                   ComputeVerdict::Good;
   good &= verifyAbove(schedule, level, scan, diags, present);
   return success(good);

@@ -28,18 +28,28 @@ static constexpr uint8_t B = bitOf(StepKind::B);
 static constexpr uint8_t I = bitOf(StepKind::I);
 static constexpr uint8_t W = bitOf(StepKind::W);
 
+/// True for the kinds that every unit has; verifyObjects checks the others.
+static bool counts(StepKind kind) {
+  return isCompute(kind) && !step_facts::has(step_facts::extras, kind);
+}
+/// The kinds of these whose rows satisfy `test`.
+template <typename Test> static uint8_t countedWhere(Test test) {
+  return step_facts::kindsWhere([&](const step_facts::Row &row) {
+           return row.stream == Stream::Compute && test(row);
+         }) &
+         ~step_facts::extras;
+}
 /// The kinds that change a unit out of a state that `kind` leaves too. A unit
 /// must not have any of these before the step.
 static uint8_t excluded(StepKind kind) {
-  return step_facts::kindsWhere([&](const step_facts::Row &row) {
-    return row.stream == Stream::Compute && row.from < stateAfter(kind) &&
-           stateBefore(kind) < row.to;
+  return countedWhere([&](const step_facts::Row &row) {
+    return row.from < stateAfter(kind) && stateBefore(kind) < row.to;
   });
 }
 /// The kinds that bring a unit into the state in which `kind` finds it.
 static uint8_t needed(StepKind kind) {
-  return step_facts::kindsWhere([&](const step_facts::Row &row) {
-    return row.stream == Stream::Compute && row.to == stateBefore(kind);
+  return countedWhere([&](const step_facts::Row &row) {
+    return row.to == stateBefore(kind);
   });
 }
 
@@ -49,6 +59,9 @@ static bool feeds(const DataFlow &flow, Step producer, Step consumer) {
   if (!isCompute(producer.kind()) || !isCompute(consumer.kind()) ||
       producer.unit() != consumer.unit())
     return false;
+  if (producer.stage() == consumer.stage() &&
+      (producer.kind() == StepKind::R || consumer.kind() == StepKind::R))
+    return producer.kind() == StepKind::F || consumer.kind() != StepKind::F;
   if (producer.stage() == consumer.stage())
     return (needed(consumer.kind()) & bitOf(producer.kind())) != 0;
   return any_of(flow.inputs(consumer), [&](const DataFlow::Port &input) {
@@ -75,7 +88,7 @@ findInnerFeed(const DataFlow &flow, ArrayRef<Step> members) {
     return std::nullopt;
   }
   auto key = [](StepKind kind, unsigned stage, unsigned microbatch) {
-    return uint64_t(stage) << 32 | uint64_t(microbatch) << 4 | unsigned(kind);
+    return uint64_t(stage) << 32 | uint64_t(microbatch) << 5 | unsigned(kind);
   };
   DenseMap<uint64_t, size_t> byStep;
   for (size_t i = 0; i != members.size(); ++i)
@@ -86,7 +99,8 @@ findInnerFeed(const DataFlow &flow, ArrayRef<Step> members) {
     for (const DataFlow::Port &input : flow.inputs(members[c]))
       stages.push_back(input.stage);
     for (unsigned stage : stages)
-      for (StepKind kind : {StepKind::F, StepKind::B, StepKind::I}) {
+      for (StepKind kind :
+           {StepKind::F, StepKind::R, StepKind::B, StepKind::I}) {
         auto it = byStep.find(key(kind, stage, members[c].unit()));
         if (it != byStep.end() &&
             feeds(flow, members[it->second], members[c]) &&
@@ -143,7 +157,7 @@ private:
     for (uint32_t rank = 0; rank != schedule.ranks.size(); ++rank) {
       const StepList &list = schedule.ranks[rank];
       for (uint32_t i = 0; i != list.size() && !reporter.full(); ++i)
-        if (isCompute(list[i].kind()))
+        if (counts(list[i].kind()))
           fn(StepRef{rank, i}, list[i]);
     }
   }
@@ -227,7 +241,7 @@ private:
       const StepList &list = schedule.ranks[rank];
       for (uint32_t i = 0; i != list.size(); ++i) {
         Step step = list[i];
-        if (!isCompute(step.kind()))
+        if (!counts(step.kind()))
           continue;
         Stage &stage = stages[step.stage()];
         (step.kind() == StepKind::F ? stage.lastForward
@@ -311,14 +325,18 @@ private:
 
 } // namespace
 
-ComputeVerdict verifyCompute(const Schedule &schedule, bool scanned,
+ComputeVerdict verifyCompute(const Schedule &schedule, const StateScan &scan,
                              DiagEngine &diags, const PresentRanks &present) {
-  if (!scanned) {
+  bool broken = false;
+  if (!scan.units) {
     DataFlow flow(schedule);
     Cells cells(schedule);
-    if (ComputeReport(schedule, flow, cells, present, diags).run())
-      return ComputeVerdict::Broken;
+    broken = ComputeReport(schedule, flow, cells, present, diags).run();
   }
+  if (scan.kinds & step_facts::extras)
+    broken |= failed(verifyObjects(schedule, diags, present));
+  if (broken)
+    return ComputeVerdict::Broken;
   if (schedule.numSlices != 1 && failed(verifySlices(schedule, diags)))
     return ComputeVerdict::Broken;
   return verifyOrder(schedule, diags, present);

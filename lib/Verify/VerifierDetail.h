@@ -57,7 +57,7 @@ HeldStages heldStages(const Schedule &schedule, const PresentRanks &present);
 bool hasInnerFeed(const DataFlow &flow, const StepList &list);
 
 /// `scanned` says that the scan found no error.
-ComputeVerdict verifyCompute(const Schedule &schedule, bool scanned,
+ComputeVerdict verifyCompute(const Schedule &schedule, const StateScan &scan,
                              DiagEngine &diags, const PresentRanks &present);
 /// The second part of the level compute, for lists with every step exactly
 /// once.
@@ -66,6 +66,10 @@ ComputeVerdict verifyOrder(const Schedule &schedule, DiagEngine &diags,
 /// The order of the slices of a micro-batch, for lists with every step exactly
 /// once: forwards ascend, and backwards descend.
 llvm::LogicalResult verifySlices(const Schedule &schedule, DiagEngine &diags);
+/// The states of units and gradients, for lists with recomputation, copies or
+/// optimizer steps.
+llvm::LogicalResult verifyObjects(const Schedule &schedule, DiagEngine &diags,
+                                  const PresentRanks &present);
 llvm::LogicalResult verifyPlaced(const Schedule &schedule, DiagEngine &diags,
                                  const PresentRanks &present);
 llvm::LogicalResult verifySharded(const Schedule &schedule,

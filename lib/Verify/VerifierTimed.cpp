@@ -92,7 +92,10 @@ private:
       if (!isCompute(step.kind()))
         continue;
       Time cost = costs.of(step.kind(), step.stage(), rank);
-      Time own = costs.factorOf(rank, step.unit(), schedule.numSlices);
+      Time own = step.kind() == StepKind::Update
+                     ? costs.get(Figure::Factor, {FigureScope::Rank, rank})
+                           .value_or(Rational(1))
+                     : costs.factorOf(rank, step.unit(), schedule.numSlices);
       cost = cost && own ? Rational::mul(*cost, *own) : std::nullopt;
       if (!cost || !(sum = plus(sum, cost)))
         return std::nullopt;
@@ -175,7 +178,7 @@ private:
           compute(list.slice(i, end - i), i);
         else if (isP2P(kind))
           transfers(list.slice(i, end - i), i);
-        else if (streamOf(kind) == Stream::Gather)
+        else if (streamOf(kind) == Stream::Gather || isCopy(kind))
           collective(list[i], {rank, uint32_t(i)});
         else if (streamOf(kind) == Stream::Tied)
           tied(list[i], {rank, uint32_t(i)});
@@ -307,25 +310,25 @@ private:
 
     void collective(Step step, StepRef ref) {
       Time start = verifier.timeOf(ref);
-      if (start && comesAfter(ref, *start) && collectives &&
-          *start < *collectives)
-        (void)reporter.report(ref, diag::CollectiveWhileBusy, *start,
-                              *collectives);
-      // Without a time, it starts as soon as the rank and the previous
-      // collectives allow, if that is known.
+      Time &free = step.stream() == Stream::Out  ? out
+                   : step.stream() == Stream::In ? in
+                                                 : collectives;
+      if (start && comesAfter(ref, *start) && free && *start < *free)
+        (void)reporter.report(ref, diag::CollectiveWhileBusy, *start, *free);
+      // Without a time, it starts as soon as the rank and the previous steps
+      // of its stream allow, if that is known.
       Time from = start;
-      if (!from && busyUntil && collectives)
-        from = std::max(*busyUntil, *collectives);
+      if (!from && busyUntil && free)
+        from = std::max(*busyUntil, *free);
       else if (!from)
-        from = busyUntil ? busyUntil : collectives;
+        from = busyUntil ? busyUntil : free;
       if (!from)
         return;
-      collectives =
-          plus(from, schedule.costs.of(step.kind(), step.stage(), rank));
-      if (!collectives)
+      free = plus(from, schedule.costs.of(step.kind(), step.stage(), rank));
+      if (!free)
         overflow(ref);
-      else
-        ends[{stateAfter(step.kind()), step.stage()}] = {*collectives, ref};
+      else if (!isCopy(step.kind()))
+        ends[{stateAfter(step.kind()), step.stage()}] = {*free, ref};
     }
 
     void tied(Step step, StepRef ref) {
@@ -362,9 +365,9 @@ private:
     /// with a time.
     Time busyUntil;
     StepRef before;
-    /// When the collectives of the rank are free again, and when each directed
-    /// edge from it is.
-    Time collectives;
+    /// When the collectives and the copies of the rank are free again, and when
+    /// each directed edge from it is.
+    Time collectives, out, in;
     std::map<unsigned, Time> edges;
     /// The end of the last REDUCE_TIED with a time.
     Time ties;
