@@ -87,6 +87,8 @@ setting
   | ID STRING
   | letters settings
   | (ID | RANK) expr (ARROW expr)? settings (FOR name IN expr DOTDOT expr)?
+  | ID
+  | IN
   ;
 
 fsdpBlock : FSDP LBRACE (fsdpEntry (SEMI fsdpEntry)* SEMI?)? RBRACE ;

@@ -112,6 +112,8 @@ struct SettingEntry {
 
   bool isLoop() const { return begin; }
   bool hasText() const { return text.data() != nullptr; }
+  /// True for a stream of `share 2 { out; in }`.
+  bool isWord() const { return values.empty() && !isScope && !hasText(); }
   /// The range of the string, with its quotes.
   llvm::SMRange textRange() const {
     return {llvm::SMLoc::getFromPointer(text.begin() - 1),

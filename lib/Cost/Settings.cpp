@@ -3,7 +3,11 @@
 
 #include "Cost/Settings.h"
 
+#include "Support/Diagnostics/CommandDiags.h"
+#include "Support/Diagnostics/LoweringDiags.h"
+
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
 
@@ -200,8 +204,27 @@ void CostSettings::set(const Overlap &overlap) {
     *same = overlap;
 }
 
+LogicalResult CostSettings::addShared(StringRef name, SMRange place,
+                                      DiagEngine &diags) {
+  std::optional<Stream> stream = parseSharedStream(name);
+  if (!stream) {
+    SmallVector<StringRef, 4> known;
+    for (const auto &[other, text] : sharedStreams)
+      known.push_back(text);
+    return diags.report(place, diag::ShareStream, name.take_front(40))
+        .note(place, diag::NoteChoices, join(known, "`, `"));
+  }
+  for (const Share &share : shares)
+    if (is_contained(share.streams, *stream))
+      return diags.report(place, diag::ShareTwice, name);
+  shares.back().streams.push_back(*stream);
+  return success();
+}
+
 void CostSettings::merge(const CostSettings &over) {
   FigureSet::merge(over);
+  if (!over.shares.empty())
+    shares = over.shares;
   // Indexed by members, since a profile may have many overlaps.
   std::map<SmallVector<StepKind, 2>, size_t> known;
   if (!over.overlaps.empty())

@@ -12,6 +12,7 @@
 #include "Cost/CostGrid.h"
 #include "Cost/Figure.h"
 #include "Cost/LayerLayout.h"
+#include "Support/DiagEngine.h"
 #include "Support/SourceLoc.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -104,6 +105,19 @@ struct CostSettings : FigureSet {
   };
   /// In the order of definition, with distinct members.
   std::vector<Overlap> overlaps;
+  /// Streams that run one step at a time, on each `ranks` consecutive ranks
+  /// together. `Link` stands for the ports of transfers.
+  struct Share {
+    unsigned ranks = 1;
+    llvm::SmallVector<Stream, 4> streams;
+    friend bool operator==(const Share &, const Share &) = default;
+  };
+  /// With distinct streams.
+  std::vector<Share> shares;
+  /// Adds a stream to the last share. Reports at `place` a name that is not one
+  /// of a stream, and a stream that has a share.
+  llvm::LogicalResult addShared(llvm::StringRef name, llvm::SMRange place,
+                                DiagEngine &diags);
   /// The rules of figures of a place that are sums over parts or layers, some
   /// of whose costs were assumed. Indexed by kind. Not part of step IR.
   std::map<Place, std::array<CostRule, 4>> assumedSums;

@@ -108,6 +108,7 @@ void JsonWriter::writeStageEdges() {
 
 void JsonWriter::writeMemory(const MemoryPeaks &peaks) {
   writeExact(json, "peak", peaks.activations);
+  writeExact(json, "host", peaks.host);
   json.attributeObject("memory", [&] {
     writeExact(json, "activations", peaks.activations);
     writeExact(json, "receives", peaks.receives);

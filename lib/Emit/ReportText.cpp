@@ -117,7 +117,8 @@ std::string ReportPrinter::overLimit(const RankReport &rank) const {
 void ReportPrinter::printRanks() {
   os << '\n';
   TextTable table("rank|start|end|work|gaps|idle|bubble|idle (span)|"
-                  "bubble (span)|peak|receives|parameters|total|limit|over");
+                  "bubble (span)|peak|receives|parameters|total|limit|over|"
+                  "host");
   // If there are only activations, their peak is sufficient.
   bool noReceives = report.memory.receives.isZero();
   bool noParameters = report.memory.parameters.isZero();
@@ -131,7 +132,8 @@ void ReportPrinter::printRanks() {
          unlessAllZero(noParameters, self.memory.parameters),
          unlessAllZero(noReceives && noParameters, self.memory.total),
          self.memoryLimit ? decimalText(*self.memoryLimit) : "",
-         overLimit(self)});
+         overLimit(self),
+         unlessAllZero(report.memory.host.isZero(), self.memory.host)});
   table.print(os);
 }
 

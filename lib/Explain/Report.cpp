@@ -121,7 +121,7 @@ void Reporter::reportRanks() {
     report.refetches += self.refetches;
     for (Rational MemoryPeaks::*peak :
          {&MemoryPeaks::activations, &MemoryPeaks::receives,
-          &MemoryPeaks::parameters, &MemoryPeaks::total})
+          &MemoryPeaks::parameters, &MemoryPeaks::total, &MemoryPeaks::host})
       report.memory.*peak = std::max(report.memory.*peak, self.memory.*peak);
     report.memory.receiveCount =
         std::max(report.memory.receiveCount, self.memory.receiveCount);

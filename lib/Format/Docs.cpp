@@ -58,6 +58,8 @@ DocRef Formatter::entryDoc(const SettingEntry &entry, bool assigns) {
   if (entry.isScope)
     return docs.group({head, " ", entriesDoc(entry.entries, true),
                        docs.copied(loopText(entry))});
+  if (entry.isWord())
+    return head;
   if (entry.hasText())
     return docs.group({head, " ", sourceText(entry.textRange())});
   return docs.group(

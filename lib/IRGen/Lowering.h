@@ -48,6 +48,7 @@ private:
   llvm::LogicalResult makeCosts();
   llvm::LogicalResult makeMemory();
   llvm::LogicalResult makeLayout(llvm::StringRef text);
+  llvm::LogicalResult makeShare(const ast::SettingEntry &entry);
   llvm::LogicalResult makeFigures(llvm::ArrayRef<ast::SettingEntry> entries,
                                   FigureBlock block, FigureSet &figures,
                                   Place place = {});

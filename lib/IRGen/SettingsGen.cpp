@@ -58,6 +58,17 @@ LogicalResult Lowering::makeLayout(StringRef text) {
   return setLayout(schedule, *layout, range, diags);
 }
 
+LogicalResult Lowering::makeShare(const SettingEntry &entry) {
+  auto ranks = smallNumber(entry.values[0], "share", 1, maxRanks);
+  if (!ranks)
+    return failure();
+  schedule.costs.shares.push_back({unsigned(*ranks), {}});
+  for (const SettingEntry &stream : entry.entries)
+    if (failed(schedule.costs.addShared(stream.word.text, stream.range, diags)))
+      return failure();
+  return success();
+}
+
 /// Evaluates the entries of a block or scope. Each entry sees the costs set by
 /// the previous ones.
 LogicalResult Lowering::makeFigures(ArrayRef<SettingEntry> entries,
@@ -66,6 +77,12 @@ LogicalResult Lowering::makeFigures(ArrayRef<SettingEntry> entries,
   for (const SettingEntry &entry : entries) {
     if (entry.hasText())
       continue;
+    if (block == FigureBlock::Cost && entry.isScope &&
+        entry.word.text == "share") {
+      if (failed(makeShare(entry)))
+        return failure();
+      continue;
+    }
     if (entry.isScope && entry.letters.empty()) {
       std::optional<int64_t> begin = 0, end = 1;
       if (entry.isLoop() &&

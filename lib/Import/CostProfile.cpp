@@ -61,6 +61,7 @@ private:
                {"parts", [&] { readParts(); }},
                {"layers", [&] { readLayers(); }},
                {"layout", [&] { readLayout(); }},
+               {"share", [&] { readShares(); }},
                {"memory", [&] {
                   readBlock(FigureBlock::Memory, memory,
                             {{"limits", [&] { readLimits(); }}});
@@ -71,6 +72,29 @@ private:
       given.per = CostPer::Part;
     if (given.per == CostPer::Layer && !given.layersSource.isValid())
       given.layersSource = given.source;
+  }
+
+  /// Reads `[{"ranks": 2, "streams": ["out", "in"]}]`.
+  void readShares() {
+    if (!json.at('['))
+      return report(json.value(), diag::ProfileNotList);
+    json.list([&] {
+      costs.shares.emplace_back();
+      members([&](StringRef key) {
+        if (key == "ranks")
+          return (void)readCount(json.value(), key, maxRanks,
+                                 costs.shares.back().ranks);
+        if (key != "streams")
+          return unknownKey(key, {"ranks", "streams"});
+        if (!json.at('['))
+          return report(json.value(), diag::ProfileNotList);
+        json.list([&] {
+          StringRef name = json.value();
+          good &= succeeded(
+              costs.addShared(name.trim('"'), rangeOf(name), diags));
+        });
+      });
+    });
   }
 
   void readPer() {

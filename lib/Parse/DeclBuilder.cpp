@@ -235,7 +235,9 @@ SettingEntry TreeBuilder::build(P::SettingContext *rule) {
   if (rule->letters())
     entry.letters = buildAll(rule->letters()->letter());
   else
-    entry.word = name(rule->ID() ? rule->ID() : rule->RANK());
+    entry.word = name(rule->ID()     ? rule->ID()
+                      : rule->RANK() ? rule->RANK()
+                                     : rule->IN());
   MutableArrayRef<Expr *> values = buildAll(rule->expr());
   if (rule->FOR()) {
     entry.loopName = name(rule->name());

@@ -150,6 +150,7 @@ private:
   void checkEntries(llvm::ArrayRef<ast::SettingEntry> entries,
                     llvm::StringRef word, llvm::ArrayRef<llvm::StringRef> names,
                     Numbers numbers);
+  void checkShare(ast::SettingEntry &entry);
   void checkSettings(llvm::MutableArrayRef<ast::SettingEntry> entries,
                      FigureBlock block, FigureScope scope = FigureScope::Whole);
   void checkWord(const ast::CostOfExpr *cost);

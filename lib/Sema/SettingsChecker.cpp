@@ -6,6 +6,7 @@
 #include "Cost/Expectation.h"
 #include "Cost/LayoutText.h"
 #include "Support/Diagnostics/CommandDiags.h"
+#include "Support/Diagnostics/LoweringDiags.h"
 #include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -87,6 +88,21 @@ void Checker::checkEntries(ArrayRef<SettingEntry> entries, StringRef word,
   }
 }
 
+/// Checks `share 2 { out; in }`. Which streams there are is checked when they
+/// are lowered.
+void Checker::checkShare(SettingEntry &entry) {
+  for (Expr *value : entry.values)
+    checkRankFree(value, Numbers::Integers);
+  if (entry.values.size() != 1 || entry.isLoop())
+    (void)diags.report(entry.word.range, diag::WrongArgumentCount, "share",
+                       countText(entry.values.size(), "number"),
+                       countText(1, "number"));
+  for (const SettingEntry &stream : entry.entries)
+    if (!stream.isWord())
+      (void)diags.report(stream.range, diag::ShareStream,
+                         sourceText(stream.range).take_front(40));
+}
+
 /// Checks the entries of a block, or of a scope in it.
 void Checker::checkSettings(MutableArrayRef<SettingEntry> entries,
                             FigureBlock block, FigureScope scope) {
@@ -115,6 +131,15 @@ void Checker::checkSettings(MutableArrayRef<SettingEntry> entries,
       checkEntries(entry.entries, leftSide(entry),
                    innerNames(block, scope, leftSide(entry)),
                    Numbers::Rationals);
+      continue;
+    }
+    if (overlaps && entry.isScope && entry.word.text == "share") {
+      checkShare(entry);
+      continue;
+    }
+    if (entry.isWord()) {
+      (void)diags.report(entry.range, diag::SettingWithoutValue,
+                         entry.word.text.take_front(40));
       continue;
     }
     const ScopeInfo *inner = nullptr;

@@ -24,7 +24,7 @@ static bool holds(Expectation::Relation relation, Rational measured,
 /// The value of a metric; empty if a rate does not fit 64 bits.
 static std::optional<Rational>
 measure(const Expectation &expectation, const Simulation &run,
-        function_ref<ArrayRef<Rational>()> peaks) {
+        function_ref<ArrayRef<MemoryPeaks>()> peaks) {
   unsigned rank = expectation.rank.value_or(0);
   switch (expectation.metric) {
 #define PIPEC_METRIC(Id, Name, PerRank, Value, Doc)                            \
@@ -44,14 +44,15 @@ checkExpectations(const Schedule &schedule, DiagEngine &diags) {
   if (failed(run))
     return failure();
   // Computed for the first clause that needs them.
-  std::optional<std::vector<Rational>> peaks;
+  std::optional<std::vector<MemoryPeaks>> peaks;
   bool failed = false;
-  auto peaksOnce = [&]() -> ArrayRef<Rational> {
+  auto peaksOnce = [&]() -> ArrayRef<MemoryPeaks> {
     if (!peaks) {
-      FailureOr<std::vector<Rational>> measured = peakMemory(schedule, diags);
-      failed = llvm::failed(measured);
-      peaks = failed ? std::vector<Rational>(schedule.numRanks)
-                     : std::move(*measured);
+      FailureOr<MemoryModel> model = MemoryModel::make(schedule, diags);
+      failed = llvm::failed(model);
+      peaks.emplace(schedule.numRanks);
+      for (unsigned rank = 0; !failed && rank != schedule.numRanks; ++rank)
+        (*peaks)[rank] = model->peaks(rank);
     }
     return *peaks;
   };

@@ -11,7 +11,9 @@
 #include "IR/TiedMeetings.h"
 #include "Simulation/Blocked.h"
 #include "Simulation/Resources.h"
+#include "Simulation/SharedRun.h"
 #include "Support/Diagnostics/AnalysisDiags.h"
+#include "Support/Diagnostics/LoweringDiags.h"
 #include "Waiting/DeadlockReport.h"
 #include "Waiting/WaitEngine.h"
 #include "Waiting/Waiting.h"
@@ -160,8 +162,15 @@ FailureOr<Simulation> Simulator::run(const Schedule &schedule,
     }
     return endsUnderModel(std::move(clock));
   };
+  bool shared = needsSharedRun(schedule, ticks);
+  if (model && shared)
+    return diags.report(schedule.source, diag::ShareUnderModel,
+                        ticks.hasPorts() ? "port" : "share",
+                        waitModelName(*model));
   bool good = needsResources(schedule, ticks) ? ends(std::true_type())
                                               : ends(std::false_type());
+  if (good && shared)
+    good = SharedRun(schedule, ticks, numbers, starts).run();
   if (!good && !model)
     return failure();
   TiedMeetings meetings(schedule);

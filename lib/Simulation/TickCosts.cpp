@@ -82,11 +82,12 @@ public:
     for (const auto &overlap : costs.overlaps)
       note(overlap.second);
     __int128 times = share.floor() + __int128(!share.isInteger());
-    EdgeTicks slowest = costs.commonEdge;
+    EdgeTicks slowest;
     auto noteEdge = [&](EdgeTicks edge) {
       slowest = {std::max(slowest.latency, edge.latency),
-                 std::max(slowest.occupancy, edge.occupancy)};
+                 std::max({slowest.occupancy, edge.occupancy, edge.port})};
     };
+    noteEdge(costs.commonEdge);
     noteEdge(costs.nodesEdge);
     for (const auto &edge : costs.edges)
       noteEdge(edge.second);
@@ -306,7 +307,10 @@ private:
         base.latency = ticks(*p2p);
       if (std::optional<Rational> occupancy = edge.get(Figure::Occupancy))
         base.occupancy = ticks(*occupancy);
+      if (std::optional<Rational> port = edge.get(Figure::Port))
+        base.port = ticks(*port);
       costs.anyOccupancy |= base.occupancy != 0;
+      costs.anyPort |= base.port != 0;
       return base;
     };
     costs.commonEdge = over({}, settings.at({}));

@@ -18,6 +18,8 @@ namespace pipec {
 struct EdgeTicks {
   int64_t latency = 0;
   int64_t occupancy = 0;
+  /// The time for which it occupies the ports of both ranks.
+  int64_t port = 0;
 };
 
 /// The costs of a schedule in ticks, so that all durations are integers and
@@ -44,10 +46,12 @@ public:
   /// The time from the start of a transfer to its arrival.
   int64_t hop(unsigned from, unsigned to) const {
     EdgeTicks ticks = edge(from, to);
-    return ticks.latency + ticks.occupancy;
+    return ticks.latency + std::max(ticks.occupancy, ticks.port);
   }
   /// True if transfers may have to wait for their edge.
   bool hasOccupancy() const { return anyOccupancy; }
+  /// The same for a port.
+  bool hasPorts() const { return anyPort; }
 
   /// The time for which the group [begin, end) of `list` occupies its rank; 0
   /// if it does not compute.
@@ -151,6 +155,7 @@ private:
   llvm::DenseMap<std::pair<unsigned, unsigned>, EdgeTicks> edges;
   int64_t tied = 0;
   bool anyOccupancy = false;
+  bool anyPort = false;
   bool anyPosted = false;
 };
 

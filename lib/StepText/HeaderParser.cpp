@@ -114,7 +114,10 @@ void StepsParser::parseHeaderEntry() {
     good = entryOnce(seenLayout, entry) && parseLayout();
   } else if (entry == "cost") {
     good = parseBlock(FigureBlock::Cost, schedule.costs,
-                      [&](StringRef word) { return parseOverlap(word); });
+                      [&](StringRef word) {
+                        return word == "share" ? parseShare()
+                                               : parseOverlap(word);
+                      });
   } else if (entry == "memory") {
     good = parseBlock(FigureBlock::Memory, schedule.memory);
   } else if (entry == "fsdp") {

@@ -124,6 +124,27 @@ bool StepsParser::parseBlock(FigureBlock block, FigureSet &figures,
   return parseFigures(figures, block, {}, other);
 }
 
+/// Parses `2 out in` after `share`.
+bool StepsParser::parseShare() {
+  uint64_t ranks = 0;
+  skipBlanks();
+  const char *begin = here();
+  if (!number(ranks, "a number of ranks"))
+    return false;
+  if (ranks == 0)
+    return fail(since(begin), diag::ShareEmpty);
+  schedule.costs.shares.push_back(
+      {unsigned(std::min<uint64_t>(ranks, maxRanks)), {}});
+  do {
+    StringRef name = word();
+    if (name.empty())
+      return expected("a stream such as `out`");
+    if (failed(schedule.costs.addShared(name, rangeOf(name), diags)))
+      return false;
+  } while (skipBlanks(), !atLineEnd());
+  return true;
+}
+
 /// Parses `F & B = 5/2` or `F & B factor = 9/10` after the first word. Returns
 /// nothing if it is not an overlap.
 std::optional<bool> StepsParser::parseOverlap(StringRef first) {

@@ -56,6 +56,7 @@ private:
                     ItemReader other = nullptr);
   bool parseValue(llvm::StringRef name, bool given, Rational &value);
   std::optional<bool> parseOverlap(llvm::StringRef first);
+  bool parseShare();
   bool parseFsdp();
   bool parseStages(std::optional<std::vector<unsigned>> &given);
 

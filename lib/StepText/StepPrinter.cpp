@@ -106,6 +106,12 @@ private:
     printFigures(FigureBlock::Cost, schedule.costs);
     for (const CostSettings::Overlap &overlap : schedule.costs.overlaps)
       printOverlap(overlap);
+    for (const CostSettings::Share &share : schedule.costs.shares) {
+      put("  cost share ", share.ranks);
+      for (Stream stream : share.streams)
+        put(" ", sharedStreamName(stream));
+      put("\n");
+    }
     printFigures(FigureBlock::Memory, schedule.memory);
     if (schedule.fsdp)
       printFsdp(*schedule.fsdp);

@@ -8,6 +8,7 @@
 #include <cassert>
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 namespace pipec {
 
@@ -46,6 +47,25 @@ enum class Stream : uint8_t {
   /// Steps without work.
   None,
 };
+
+/// The streams that may share a resource, by name; Link for "port".
+inline constexpr std::pair<Stream, llvm::StringLiteral> sharedStreams[] = {
+    {Stream::Gather, "gather"},
+    {Stream::Out, "out"},
+    {Stream::In, "in"},
+    {Stream::Link, "port"}};
+inline llvm::StringRef sharedStreamName(Stream stream) {
+  for (const auto &[known, text] : sharedStreams)
+    if (known == stream)
+      return text;
+  return "";
+}
+inline std::optional<Stream> parseSharedStream(llvm::StringRef name) {
+  for (const auto &[stream, text] : sharedStreams)
+    if (text == name)
+      return stream;
+  return std::nullopt;
+}
 
 /// The objects in the memory of a rank, and their states.
 enum class Object : uint8_t {

@@ -111,7 +111,8 @@ void decorate(Rng &rng, Schedule &schedule) {
     e.metric = Expectation::Metric(pick(rng, 6));
     e.relation = Expectation::Relation(pick(rng, 6));
     if (e.metric == Expectation::Metric::Idle ||
-        e.metric == Expectation::Metric::Peak)
+        e.metric == Expectation::Metric::Peak ||
+        e.metric == Expectation::Metric::Host)
       e.rank = pick(rng, schedule.numRanks);
     e.value = randomRational(rng);
     schedule.expectations.push_back(e);

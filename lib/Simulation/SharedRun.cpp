@@ -1,0 +1,190 @@
+//===- SharedRun.cpp - Runs with shared streams and ports -----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Every rank runs its list as far as it can. What it posts, and the transfers
+// of what it computes, become requests, which are served in the order of time:
+// nothing that a rank does later can lead to an earlier request.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Simulation/SharedRun.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+SharedRun::SharedRun(const Schedule &schedule, const TickCosts &costs,
+                     const StepNumbers &numbers, std::vector<int64_t> &starts)
+    : schedule(schedule), costs(costs), numbers(numbers), starts(starts),
+      flow(schedule), arrivals(flow.size(), pending), ranks(schedule.numRanks) {
+  size_t next = 0;
+  for (unsigned kind = 0; kind != numKinds; ++kind) {
+    firstResource[kind] = next;
+    ranksPerResource[kind] = 1;
+    orders[kind] = kind;
+    next += schedule.numRanks;
+  }
+  for (const CostSettings::Share &share : schedule.costs.shares) {
+    auto use = [&](Kind kind, size_t order) {
+      firstResource[kind] = next;
+      ranksPerResource[kind] = share.ranks;
+      orders[kind] = order;
+    };
+    for (auto [i, stream] : enumerate(share.streams)) {
+      if (stream == Stream::Link) {
+        use(Outgoing, i);
+        use(Incoming, i);
+      } else {
+        use(stream == Stream::Gather ? Gather
+            : stream == Stream::Out  ? Out
+                                     : In,
+            i);
+      }
+    }
+    next += (schedule.numRanks - 1) / share.ranks + 1;
+  }
+  resources.resize(next);
+}
+
+bool SharedRun::run() {
+  for (unsigned rank = 0; rank != ranks.size(); ++rank)
+    advance(rank);
+  while (!requests.empty()) {
+    Request request = requests.top();
+    requests.pop();
+    if (request.kind < numQueues)
+      serveStep(request);
+    else
+      serveTransfer(request);
+  }
+  for (unsigned rank = 0; rank != ranks.size(); ++rank)
+    if (ranks[rank].at != schedule.ranks[rank].size())
+      return false;
+  return true;
+}
+
+/// The end of the last posted step that `step`, posted or not, is about.
+int64_t &SharedRun::ready(unsigned rank, Step step) {
+  if (objectOf(stateBefore(step.kind())) == Object::Copy)
+    return ends[{uint64_t(step.stage()) << 32 | step.unit(), ~0u}];
+  bool reduction = objectOf(stateBefore(step.kind())) == Object::Gradients;
+  return ends[{uint64_t(step.stage()) << 1 | reduction, rank}];
+}
+
+void SharedRun::advance(unsigned rank) {
+  const StepList &list = schedule.ranks[rank];
+  Rank &self = ranks[rank];
+  while (self.at != list.size()) {
+    size_t begin = self.at, end = Schedule::groupEnd(list, begin);
+    StepKind kind = list[begin].kind();
+    if (isCompute(kind)) {
+      if (!passCompute(rank, begin, end))
+        return;
+    } else if (isPosted(kind)) {
+      post(rank, begin);
+    } else {
+      if (isWait(kind) && !isSendWait(kind)) {
+        int64_t until = ready(rank, list[begin]);
+        if (until == pending)
+          return;
+        self.now = std::max(self.now, until);
+      }
+      for (size_t i = begin; i != end; ++i)
+        starts[numbers.of(rank, i)] = self.now;
+    }
+    self.at = end;
+  }
+}
+
+/// Runs a group of compute steps; false if it has to wait for a request.
+bool SharedRun::passCompute(unsigned rank, size_t begin, size_t end) {
+  const StepList &list = schedule.ranks[rank];
+  int64_t start = ranks[rank].now;
+  auto needs = [&](int64_t time) {
+    start = std::max(start, time);
+    return time != pending;
+  };
+  for (size_t i = begin; i != end; ++i) {
+    Step step = list[i];
+    for (const DataFlow::Port &input : flow.inputs(step))
+      if (!needs(arrivals[flow.datum(input, step.unit())]))
+        return false;
+    bool update = step.kind() == StepKind::Update;
+    if (!needs(ready(rank, Step(update ? StepKind::ReduceGrad
+                                       : StepKind::Unshard,
+                                step.stage(), 0))))
+      return false;
+    if (!update &&
+        !needs(ready(rank, Step(StepKind::Reload, step.stage(), step.unit()))))
+      return false;
+  }
+  int64_t stop = start + costs.duration(list, begin, end);
+  ranks[rank].now = stop;
+  for (size_t i = begin; i != end; ++i) {
+    starts[numbers.of(rank, i)] = start;
+    for (const DataFlow::Port &output : flow.outputs(list[i])) {
+      size_t datum = flow.datum(output, list[i].unit());
+      if (output.transfers)
+        requests.push(
+            {stop, rank, orders[Outgoing], Outgoing, output.rank, datum});
+      else
+        arrivals[datum] = stop;
+    }
+  }
+  return true;
+}
+
+void SharedRun::post(unsigned rank, size_t index) {
+  Step step = schedule.ranks[rank][index];
+  Kind kind = step.stream() == Stream::Out  ? Out
+              : step.stream() == Stream::In ? In
+                                            : Gather;
+  if (step.stream() != Stream::Tied)
+    ready(rank, step) = pending;
+  Queue &queue = ranks[rank].queues[kind];
+  queue.steps.push_back({uint32_t(index), ranks[rank].now});
+  if (queue.steps.size() == 1)
+    pushHead(rank, kind);
+}
+
+void SharedRun::pushHead(unsigned rank, Kind kind) {
+  const Queue &queue = ranks[rank].queues[kind];
+  requests.push({std::max(queue.steps.front().time, queue.end), rank,
+                 orders[kind], kind});
+}
+
+void SharedRun::serveStep(const Request &request) {
+  unsigned rank = request.rank;
+  Queue &queue = ranks[rank].queues[request.kind];
+  uint32_t index = queue.steps.front().index;
+  queue.steps.pop_front();
+  Step step = schedule.ranks[rank][index];
+  int64_t start = request.time;
+  if (step.stream() != Stream::Tied) {
+    int64_t &free = resource(request.kind, rank);
+    start = std::max(start, free);
+    free = queue.end = start + costs.posted(rank, step);
+    ready(rank, step) = queue.end;
+  }
+  starts[numbers.of(rank, index)] = start;
+  if (!queue.steps.empty())
+    pushHead(rank, request.kind);
+  advance(rank);
+}
+
+void SharedRun::serveTransfer(const Request &request) {
+  EdgeTicks edge = costs.edge(request.rank, request.to);
+  int64_t &free = edges[{request.rank, request.to}];
+  int64_t &from = resource(Outgoing, request.rank);
+  int64_t &to = resource(Incoming, request.to);
+  int64_t start = std::max({request.time, free, from, to});
+  free = start + edge.occupancy;
+  from = to = start + edge.port;
+  arrivals[request.datum] =
+      start + std::max(edge.occupancy, edge.port) + edge.latency;
+  advance(request.to);
+}
+
+} // namespace pipec

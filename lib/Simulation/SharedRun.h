@@ -1,0 +1,107 @@
+//===- SharedRun.h - Runs with shared streams and ports ---------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A run under free arrival of a schedule whose costs have `share` or `port`.
+// Steps of several ranks then wait for one resource, which takes them in the
+// order in which they are ready, so the run takes them in the order of time
+// (docs/Simulation.md).
+//
+//===----------------------------------------------------------------------===//
+
+#pragma once
+
+#include "IR/DataFlow.h"
+#include "Simulation/TickCosts.h"
+#include "Waiting/StepNumbers.h"
+
+#include "llvm/ADT/DenseMap.h"
+
+#include <deque>
+#include <queue>
+
+namespace pipec {
+
+/// True if a run of `schedule` has resources that several ranks share.
+inline bool needsSharedRun(const Schedule &schedule, const TickCosts &costs) {
+  return costs.hasPorts() || !schedule.costs.shares.empty();
+}
+
+/// One such run. Takes time in the order of n log r for n steps on r ranks.
+class SharedRun {
+public:
+  /// The starts of all steps are stored in `starts`, by number.
+  SharedRun(const Schedule &schedule, const TickCosts &costs,
+            const StepNumbers &numbers, std::vector<int64_t> &starts);
+
+  /// True if every rank has finished.
+  bool run();
+
+private:
+  /// The streams of steps that ranks post, and the two ports of a rank.
+  enum Kind : uint8_t { Gather, Out, In, Outgoing, Incoming };
+  static constexpr unsigned numQueues = 3, numKinds = 5;
+  static constexpr int64_t pending = -1;
+
+  /// The step at the head of a stream, or a transfer, is ready.
+  struct Request {
+    int64_t time;
+    uint32_t rank;
+    /// The place of its stream in the share, for ties.
+    uint8_t order;
+    Kind kind;
+    /// Of a transfer: its destination and its datum.
+    uint32_t to = 0;
+    size_t datum = 0;
+    bool operator>(const Request &other) const {
+      return std::tie(time, rank, order) >
+             std::tie(other.time, other.rank, other.order);
+    }
+  };
+  struct Posted {
+    uint32_t index;
+    int64_t time;
+  };
+  struct Queue {
+    std::deque<Posted> steps;
+    int64_t end = 0;
+  };
+  struct Rank {
+    size_t at = 0;
+    int64_t now = 0;
+    std::array<Queue, numQueues> queues;
+  };
+
+  void advance(unsigned rank);
+  bool passCompute(unsigned rank, size_t begin, size_t end);
+  void post(unsigned rank, size_t index);
+  void pushHead(unsigned rank, Kind kind);
+  void serveStep(const Request &request);
+  void serveTransfer(const Request &request);
+  int64_t &ready(unsigned rank, Step step);
+  int64_t &resource(Kind kind, unsigned rank) {
+    return resources[firstResource[kind] + rank / ranksPerResource[kind]];
+  }
+
+  const Schedule &schedule;
+  const TickCosts &costs;
+  const StepNumbers &numbers;
+  std::vector<int64_t> &starts;
+  DataFlow flow;
+  /// By datum, when it arrives; `pending` before its transfer has started.
+  std::vector<int64_t> arrivals;
+  std::vector<Rank> ranks;
+  /// When each resource is free again, and by kind the first one and how many
+  /// ranks have it together.
+  std::vector<int64_t> resources;
+  std::array<size_t, numKinds> firstResource;
+  std::array<unsigned, numKinds> ranksPerResource;
+  std::array<uint8_t, numKinds> orders;
+  llvm::DenseMap<std::pair<unsigned, unsigned>, int64_t> edges;
+  /// When the posted steps end that others need: the copies of a unit, the
+  /// last UNSHARD of a stage on a rank, and its REDUCE_GRAD.
+  llvm::DenseMap<std::pair<uint64_t, unsigned>, int64_t> ends;
+  std::priority_queue<Request, std::vector<Request>, std::greater<Request>>
+      requests;
+};
+
+} // namespace pipec
