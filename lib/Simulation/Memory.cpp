@@ -273,6 +273,19 @@ MemoryPeaks MemoryModel::peaks(unsigned rank) const {
           size(total), size(most.host), most.receiveCount};
 }
 
+std::vector<int64_t> MemoryModel::groupLevels(unsigned rank) const {
+  std::vector<int64_t> levels;
+  int64_t most = 0;
+  walk(rank, [&](size_t, size_t, bool atEnd, const MemoryLevel &level) {
+    most = std::max(most, level.activations);
+    if (atEnd) {
+      levels.push_back(most);
+      most = level.activations;
+    }
+  });
+  return levels;
+}
+
 MemoryModel::Highest MemoryModel::highest(unsigned rank) const {
   Highest highest{resident[rank], 0};
   walk(rank, [&](size_t begin, size_t, bool, const MemoryLevel &level) {

@@ -107,10 +107,16 @@ public:
                : stage.during[unsigned(step.kind())];
   }
 
+  /// The change of the live activations by a compute step, with the gradients
+  /// of contexts.
+  int64_t change(Step step) const { return delta(step) + contextChange(step); }
   /// What a compute step allocates when it starts.
   int64_t taken(Step step) const {
-    return std::max<int64_t>(delta(step), 0) + during(step);
+    return std::max<int64_t>(change(step), 0) + during(step);
   }
+  /// By compute group of a rank, the most live activations up to its end, from
+  /// the end of the group before it.
+  std::vector<int64_t> groupLevels(unsigned rank) const;
 
   /// The integer that represents one unit of the settings.
   int64_t perUnit() const { return unit; }

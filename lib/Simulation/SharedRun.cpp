@@ -112,9 +112,9 @@ bool SharedRun::passCompute(unsigned rank, size_t begin, size_t end) {
       if (!needs(arrivals[flow.datum(input, step.unit())]))
         return false;
     bool update = step.kind() == StepKind::Update;
-    if (!needs(ready(rank, Step(update ? StepKind::ReduceGrad
-                                       : StepKind::Unshard,
-                                step.stage(), 0))))
+    if (!needs(
+            ready(rank, Step(update ? StepKind::ReduceGrad : StepKind::Unshard,
+                             step.stage(), 0))))
       return false;
     if (!update &&
         !needs(ready(rank, Step(StepKind::Reload, step.stage(), step.unit()))))

@@ -29,6 +29,31 @@ LogicalResult checkNone(const Schedule &schedule, ArrayRef<Stream> streams,
   return success();
 }
 
+LogicalResult checkNoKinds(const Schedule &schedule, uint32_t kinds,
+                           StringRef pass, DiagEngine &diags) {
+  for (const auto &[rank, list] : enumerate(schedule.ranks))
+    for (Step step : list)
+      if (step_facts::has(kinds, step.kind()))
+        return diags.report(step.source(), diag::PassMeetsOwn,
+                            stepText(schedule, step), rank, pass,
+                            stepKindName(step.kind()));
+  return success();
+}
+
+LogicalResult checkKept(const Schedule &schedule, StringRef pass,
+                        DiagEngine &diags) {
+  return schedule.forwardOnly
+             ? diags.report(schedule.source, diag::PassMeetsForwardOnly, pass)
+             : success();
+}
+
+LogicalResult checkLimit(const Schedule &schedule,
+                         std::optional<Rational> limit, StringRef pass,
+                         DiagEngine &diags) {
+  return limit ? success()
+               : diags.report(schedule.source, diag::PassNeedsLimit, pass);
+}
+
 LogicalResult checkStages(const Schedule &schedule,
                           std::optional<std::vector<unsigned>> &stages,
                           DiagEngine &diags) {

@@ -14,6 +14,20 @@ llvm::LogicalResult checkNone(const Schedule &schedule,
                               llvm::ArrayRef<Stream> streams,
                               llvm::StringRef pass, DiagEngine &diags);
 
+/// Reports the first step of one of `kinds`, a mask as in Support/StepKind.h,
+/// which `pass` adds itself.
+llvm::LogicalResult checkNoKinds(const Schedule &schedule, uint32_t kinds,
+                                 llvm::StringRef pass, DiagEngine &diags);
+
+/// Reports a schedule without backwards, which keeps nothing.
+llvm::LogicalResult checkKept(const Schedule &schedule, llvm::StringRef pass,
+                              DiagEngine &diags);
+
+/// Reports a limit that is not given.
+llvm::LogicalResult checkLimit(const Schedule &schedule,
+                               std::optional<Rational> limit,
+                               llvm::StringRef pass, DiagEngine &diags);
+
 /// Reports a stage that the schedule does not have, and sorts the others.
 llvm::LogicalResult checkStages(const Schedule &schedule,
                                 std::optional<std::vector<unsigned>> &stages,

@@ -27,6 +27,8 @@ StringRef choicesOf(Target) {
 // The passes whose results may depend on the costs or memory settings of the
 // schedule.
 static bool usesCosts(const DeferWeightOptions &) { return true; }
+static bool usesCosts(const InjectOffloadOptions &) { return true; }
+static bool usesCosts(const InjectRecomputeOptions &) { return true; }
 static bool usesCosts(const InsertP2POptions &options) {
   return options.order == P2POrder::Timed;
 }

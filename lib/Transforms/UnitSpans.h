@@ -1,0 +1,74 @@
+//===- UnitSpans.h - What a rank keeps for its units, and when --*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#pragma once
+
+#include "Simulation/Memory.h"
+
+#include "llvm/ADT/DenseMap.h"
+
+#include <vector>
+
+namespace pipec {
+
+/// From the forward of a unit to the first step that uses its activations.
+struct UnitSpan {
+  Step forward;
+  /// The compute groups of the two steps, counted on the rank.
+  uint32_t begin = 0;
+  uint32_t use = 0;
+  /// True if the list has a copy or an R of the unit.
+  bool moved = false;
+};
+
+/// The compute groups of a rank and the units whose activations it keeps.
+class UnitSpans {
+public:
+  explicit UnitSpans(const StepList &list) {
+    for (size_t begin = 0, end; begin != list.size(); begin = end) {
+      end = Schedule::groupEnd(list, begin);
+      for (size_t i = begin; i != end; ++i)
+        note(list[i]);
+      if (isCompute(list[begin].kind()))
+        groups.push_back(begin);
+    }
+  }
+
+  /// The index in the list of the first step of each compute group.
+  std::vector<size_t> groups;
+  /// In the order of their forwards.
+  std::vector<UnitSpan> units;
+
+  /// The index in `units` of the unit of a step.
+  uint32_t unitOf(Step step) const { return numbers.lookup(key(step)); }
+
+private:
+  static uint64_t key(Step step) {
+    return uint64_t(step.stage()) << 32 | step.unit();
+  }
+  void note(Step step) {
+    if (!hasUnit(step.kind()))
+      return;
+    if (step.kind() == StepKind::F) {
+      numbers[key(step)] = units.size();
+      units.push_back({step, uint32_t(groups.size()), ~0u});
+    } else if (makesInputGradient(step.kind())) {
+      units[unitOf(step)].use = groups.size();
+    } else if (step_facts::has(step_facts::extras, step.kind())) {
+      units[unitOf(step)].moved = true;
+    }
+  }
+
+  llvm::DenseMap<uint64_t, uint32_t> numbers;
+};
+
+/// The largest integer of a memory model that is at most `limit`.
+int64_t limitInUnits(const MemoryModel &memory, Rational limit);
+
+/// Recomputes what `inject-offload` has no time to copy, as `inject-recompute`
+/// does; units with copies lose these where nothing else helps. Reports a limit
+/// that a rank exceeds even so.
+llvm::LogicalResult recomputeRest(Schedule &schedule, Rational limit,
+                                  DiagEngine &diags);
+
+} // namespace pipec
