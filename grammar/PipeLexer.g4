@@ -10,8 +10,8 @@ lexer grammar PipeLexer;
 
 // Words that are an ID everywhere but at the beginning of an item of a schedule
 // (lib/Parse/Tokens.cpp).
-// STEP_WORD is one of `R`, `OFFLOAD`, `WAIT_OFFLOAD`, `RELOAD` and `UPDATE`
-// where a step may begin, and an ID everywhere else.
+// STEP_WORD is one of these words where a step may begin, and an ID everywhere
+// else: R, OFFLOAD, WAIT_OFFLOAD, RELOAD, UPDATE.
 tokens { CONNECT, GRAPH, TIE, ALIAS, STEP_WORD }
 
 SCHEDULE     : 'schedule';

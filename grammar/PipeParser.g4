@@ -140,7 +140,9 @@ ifStmt : IF expr block (ELSE (ifStmt | block))? ;
 
 steps : step (AMP step)* ;
 
-step : (letter | STEP_WORD) STAR? (LBRACK expr (COMMA expr (COMMA expr)?)? RBRACK)? ;
+step : (letter | stepWord) STAR? (LBRACK expr (COMMA expr (COMMA expr)?)? RBRACK)? ;
+
+stepWord : STEP_WORD ;
 
 idle : IDLE idleCount? ;
 

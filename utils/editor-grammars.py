@@ -60,6 +60,8 @@ class Words:
         self.texts = at("Cost")  # settings with a string
         found = self.declarations + self.control + self.values + self.settings + self.letters
         assert sorted(found) == sorted(reserved), set(found) ^ set(reserved)
+        # Steps whose words are names everywhere but where a step may begin.
+        self.letters += re.search(r"everywhere\n// else: ([A-Z_, ]+)\.", lexer)[1].split(", ")
         self.metrics = re.findall(r'^PIPEC_METRIC\(\w+, "(\w+)"', (root / "lib/Cost/Metrics.def").read_text(), re.M)
         figures = (root / "lib/Cost/Figures.def").read_text()
         self.figures = sorted({name for name in re.findall(r'^PIPEC_FIGURE\(\w+, \w+, "(?:\w+ )?(\w+)"', figures, re.M)

@@ -21,7 +21,7 @@
   "Values, and the labels of parameters.")
 
 (defconst pipec-words-letters
-  '("B" "F" "I" "W")
+  '("B" "F" "I" "OFFLOAD" "R" "RELOAD" "UPDATE" "W" "WAIT_OFFLOAD")
   "Steps of programs.")
 
 (defconst pipec-words-functions
@@ -33,9 +33,10 @@
   "Names of placements.")
 
 (defconst pipec-words-figures
-  '("bubble_makespan" "bubble_span" "during" "factor" "idle" "layout" "limit" "makespan"
-    "max_active" "occupancy" "overlap" "p2p" "parameters" "peak" "prefetch" "receive"
-    "reduce_grad" "reduce_tied" "reshard" "sharded" "span" "unshard")
+  '("bubble_makespan" "bubble_span" "context_gradient" "during" "factor" "host" "host_limit"
+    "idle" "layout" "limit" "makespan" "max_active" "occupancy" "offload" "overlap" "p2p"
+    "parameters" "peak" "port" "prefetch" "receive" "reduce_grad" "reduce_tied" "reload"
+    "reshard" "sharded" "span" "stash" "unshard" "update")
   "Figures, metrics, and entries of `fsdp' and `cost'.")
 
 (defconst pipec-words-steps-keywords
@@ -44,8 +45,9 @@
   "Words of step IR.")
 
 (defconst pipec-words-steps-kinds
-  '("B" "F" "I" "RECV_B" "RECV_F" "REDUCE_GRAD" "REDUCE_TIED" "RESHARD" "SEND_B" "SEND_F"
-    "UNSHARD" "W" "WAIT_REDUCE_GRAD" "WAIT_SEND_B" "WAIT_SEND_F" "bubble")
+  '("B" "F" "I" "OFFLOAD" "R" "RECV_B" "RECV_F" "REDUCE_GRAD" "REDUCE_TIED" "RELOAD" "RESHARD"
+    "SEND_B" "SEND_F" "UNSHARD" "UPDATE" "W" "WAIT_OFFLOAD" "WAIT_REDUCE_GRAD" "WAIT_SEND_B"
+    "WAIT_SEND_F" "bubble")
   "Kinds of steps in step IR.")
 
 (provide 'pipec-words)

@@ -89,6 +89,10 @@ struct FigureInfo {
   llvm::StringRef inner() const {
     return llvm::StringRef(name).split(' ').second;
   }
+  /// True for the figures of recomputation, copies, optimizer steps and
+  /// contexts, which few schedules have: stages have them only if a part or a
+  /// layer is given them.
+  bool isOfExtras() const;
   bool isIn(FigureScope scope) const { return scopes >> unsigned(scope) & 1; }
   /// True if `value` is negative and must not be.
   bool refuses(Rational value) const {

@@ -195,6 +195,11 @@ std::optional<CostSettings> sumCosts(const CostSettings &general,
     if (info.block != FigureBlock::Cost || info.cut != WhenCut::Divided ||
         info.figure <= Figure::W)
       continue;
+    if (info.isOfExtras() && !general.has(info.figure) &&
+        none_of(layers, [&](const auto &own) {
+          return own && own->costs.get(info.figure);
+        }))
+      continue;
     auto ofLayer = [&](const LayerInfo &kind) {
       return costOf(info.figure, kind, general, layers);
     };
@@ -231,7 +236,8 @@ std::optional<MemorySettings> sumMemory(const MemorySettings &general,
     bool ofKind = any_of(layers, [&](const auto &own) {
       return own && own->memory.get(info.figure);
     });
-    if (follows && !general.get(info.figure) && (isBackward || !ofKind))
+    if ((follows || info.isOfExtras()) && !general.get(info.figure) &&
+        (isBackward || !ofKind))
       continue;
     auto ofLayer = [&](const LayerInfo &kind) -> std::optional<Rational> {
       const auto &own = layers[size_t(kind.kind)];

@@ -226,7 +226,8 @@ std::optional<CostSettings> spreadCosts(const CostSettings &costs,
     spreadComputes(costs, parts, stages, spread, cut);
   for (const FigureInfo &info : allFigures())
     if (anyStages && info.block == FigureBlock::Cost &&
-        info.cut == WhenCut::Divided && info.figure > Figure::W)
+        info.cut == WhenCut::Divided && info.figure > Figure::W &&
+        (!info.isOfExtras() || costs.has(info.figure)))
       for (unsigned stage = 0; stage != stages; ++stage)
         if (auto cost = cut.ofStage(stage, [&](unsigned part) {
               return costs.of(info.figure, part);
@@ -249,7 +250,7 @@ std::optional<MemorySettings> spreadMemory(const MemorySettings &memory,
       continue;
     Figure figure = info.figure;
     // No part has it.
-    if (!info.inner().empty() && !memory.has(figure))
+    if ((!info.inner().empty() || info.isOfExtras()) && !memory.has(figure))
       continue;
     if (info.unit == FigureUnit::Change && !memory.get(figure))
       if (auto scaled = cut.scale(memory.of(figure, anyStage)))

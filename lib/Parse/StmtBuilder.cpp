@@ -146,7 +146,7 @@ IfStmt *TreeBuilder::build(P::IfStmtContext *rule) {
 
 StepRef TreeBuilder::build(P::StepContext *rule) {
   StepRef step;
-  if (auto *word = rule->STEP_WORD())
+  if (auto *word = rule->stepWord())
     step.letter = Letter(find(letterNames, word->getText()) - letterNames);
   else
     step.letter = build(rule->letter());

@@ -75,7 +75,7 @@ assert labels("|") == {"schedule", "import", "fn", "pattern"}
 assert labels(HEAD + "  pl|") >= {"placement", "let", "steady", "expect", "phase"}
 assert labels(HEAD + "  placement |") == {"loop", "v", "wave", "blocked", "bidirectional"}
 assert labels(HEAD + "  placement loop;\n  expect |") == \
-    {"makespan", "span", "bubble_makespan", "bubble_span", "idle(rank)", "peak(rank)"}
+    {"makespan", "span", "bubble_makespan", "bubble_span", "idle(rank)", "peak(rank)", "host(rank)"}
 found = labels(HEAD + "  let w = |")
 assert found >= {"p", "m", "half", "rank", "min", "ceil_div"} and "placement" not in found and "n" not in found
 found = labels(HEAD + "  let w = 1;\n  steady { for i in 0..w { | } }")

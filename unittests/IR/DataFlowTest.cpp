@@ -89,7 +89,7 @@ TEST(StepFacts, FollowFromTheTableOfKinds) {
         names += stepKindName(StepKind(kind)).str() + " ";
     return names;
   };
-  EXPECT_EQ(kindsThat(isCompute), "F B I W ");
+  EXPECT_EQ(kindsThat(isCompute), "F B I W R UPDATE ");
   EXPECT_EQ(kindsThat(isSend), "SEND_F SEND_B ");
   EXPECT_EQ(kindsThat(isRecv), "RECV_F RECV_B ");
   EXPECT_EQ(kindsThat(isP2P), "SEND_F RECV_F SEND_B RECV_B ");
@@ -97,15 +97,18 @@ TEST(StepFacts, FollowFromTheTableOfKinds) {
   EXPECT_EQ(
       kindsThat([](StepKind kind) { return streamOf(kind) == Stream::Gather; }),
       "UNSHARD RESHARD REDUCE_GRAD ");
-  EXPECT_EQ(kindsThat(isWait), "WAIT_SEND_F WAIT_SEND_B WAIT_REDUCE_GRAD ");
+  EXPECT_EQ(kindsThat(isWait),
+            "WAIT_SEND_F WAIT_SEND_B WAIT_REDUCE_GRAD WAIT_OFFLOAD ");
   EXPECT_EQ(kindsThat(makesInputGradient), "B I ");
   EXPECT_EQ(kindsThat(makesWeightGradient), "B W ");
   EXPECT_EQ(kindsThat(makesData), "F B I ");
   EXPECT_EQ(kindsThat([](StepKind kind) { return !hasUnit(kind); }),
-            "UNSHARD RESHARD REDUCE_GRAD WAIT_REDUCE_GRAD REDUCE_TIED bubble ");
+            "UPDATE UNSHARD RESHARD REDUCE_GRAD WAIT_REDUCE_GRAD REDUCE_TIED "
+            "bubble ");
   EXPECT_EQ(kindsThat([](StepKind kind) { return !hasStage(kind); }),
             "REDUCE_TIED bubble ");
-  EXPECT_EQ(kindsThat(isPosted), "UNSHARD RESHARD REDUCE_GRAD REDUCE_TIED ");
+  EXPECT_EQ(kindsThat(isPosted),
+            "UNSHARD RESHARD REDUCE_GRAD OFFLOAD RELOAD REDUCE_TIED ");
   EXPECT_EQ(sendOfWait(StepKind::WaitSendB), StepKind::SendB);
   EXPECT_EQ(waitOfSend(StepKind::SendF), StepKind::WaitSendF);
   EXPECT_EQ(recvKind(DataKind::Gradient), StepKind::RecvB);

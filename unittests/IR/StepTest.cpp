@@ -66,7 +66,8 @@ TEST(Step, NamesAndKinds) {
     EXPECT_EQ(streamOf(kind) == Stream::None,
               isWait(kind) || kind == StepKind::Bubble);
     EXPECT_EQ(objectOf(stateBefore(kind)), objectOf(stateAfter(kind)));
-    EXPECT_EQ(objectOf(stateBefore(kind)) == Object::Unit, isCompute(kind));
+    EXPECT_EQ(objectOf(stateBefore(kind)) == Object::Unit,
+              isCompute(kind) && kind != StepKind::Update);
     EXPECT_EQ(isP2P(kind), isSend(kind) || isRecv(kind));
     EXPECT_FALSE(isSend(kind) && isRecv(kind));
     if (isSend(kind)) {

@@ -50,17 +50,19 @@
 
 (metric name: (identifier) @constant.builtin
   (#any-of? @constant.builtin
-    "bubble_makespan" "bubble_span" "idle" "makespan" "peak" "span"))
+    "bubble_makespan" "bubble_span" "host" "idle" "makespan" "peak" "span"))
 
 (setting figure: (identifier) @constant.builtin
   (#any-of? @constant.builtin
-    "during" "factor" "limit" "occupancy" "overlap" "p2p" "parameters" "receive" "reduce_grad"
-    "reduce_tied" "reshard" "sharded" "unshard"))
+    "context_gradient" "during" "factor" "host_limit" "limit" "occupancy" "offload" "overlap" "p2p"
+    "parameters" "port" "receive" "reduce_grad" "reduce_tied" "reload" "reshard" "sharded" "stash"
+    "unshard" "update"))
 
 (cost_of figure: (identifier) @constant.builtin
   (#any-of? @constant.builtin
-    "during" "factor" "limit" "occupancy" "overlap" "p2p" "parameters" "receive" "reduce_grad"
-    "reduce_tied" "reshard" "sharded" "unshard"))
+    "context_gradient" "during" "factor" "host_limit" "limit" "occupancy" "offload" "overlap" "p2p"
+    "parameters" "port" "receive" "reduce_grad" "reduce_tied" "reload" "reshard" "sharded" "stash"
+    "unshard" "update"))
 
 (scope kind: (identifier) @type.builtin
   (#any-of? @type.builtin

@@ -9,12 +9,12 @@ syntax case match
 syntax keyword pipeDeclaration cooldown cost expect fn forward_only fsdp import let memory pattern phase placement require schedule steady warmup
 syntax keyword pipeControl at else fill for idle if in repeat reverse
 syntax keyword pipeValue chunks microbatches rank ranks stages
-syntax keyword pipeStep B F I W
+syntax keyword pipeStep B F I OFFLOAD R RELOAD UPDATE W WAIT_OFFLOAD
 syntax match pipeFunction /\v<%(abs|ceil_div|max|min|stage)>\ze\s*\(/
 syntax match pipeDeclaration /\v((^|[;{}])\s*)@<=%(alias|connect|graph|tie)>\ze(\s+[[:alnum:]_"]|\s*\{)/
 syntax match pipeConstant /\v(<placement\s+)@<=%(bidirectional|blocked|loop|v|wave)>/
-syntax match pipeConstant /\v(<expect\s+)@<=%(bubble_makespan|bubble_span|idle|makespan|peak|span)>/
-syntax match pipeConstant /\v<%(during|factor|limit|occupancy|overlap|p2p|parameters|receive|reduce_grad|reduce_tied|reshard|sharded|unshard)>\ze\s*\=[^=]/
+syntax match pipeConstant /\v(<expect\s+)@<=%(bubble_makespan|bubble_span|host|idle|makespan|peak|span)>/
+syntax match pipeConstant /\v<%(context_gradient|during|factor|host_limit|limit|occupancy|offload|overlap|p2p|parameters|port|receive|reduce_grad|reduce_tied|reload|reshard|sharded|stash|unshard|update)>\ze\s*\=[^=]/
 syntax match pipeConstant /\v<%(max_active|prefetch)>\ze\s+\k/
 syntax match pipeConstant /\v<%(layout)>\ze\s*"/
 syntax match pipeName /\v(<(schedule|fn|pattern|phase)\s+)@<=\k+/

@@ -29,6 +29,9 @@ def main():
     for words in re.findall(r"^tokens \{([A-Z_, ]+)\}", lexer, re.M):
         tokens |= {word: f"'{word.lower()}'" for word in words.replace(",", " ").split()}
 
+    steps = re.search(r"everywhere\n// else: ([A-Z_, ]+)\.", lexer)[1].split(", ")
+    tokens["STEP_WORD"] = " | ".join(f"'{word}'" for word in steps)
+
     wanted = {}
     for name, body in rules(without_comments(parser).split("options {", 1)[1].split("}", 1)[1]):
         wanted[name] = re.sub(r"\b[A-Z_]+\b", lambda word: tokens.get(word[0], word[0]), body)

@@ -13,12 +13,14 @@ root = pathlib.Path(sys.argv[1])
 lexer = (root / "grammar/PipeLexer.g4").read_text()
 words = set(re.findall(r"^[A-Z_]+ *: '([a-z_]+)';", lexer, re.M))
 words |= {word.lower() for word in re.search(r"tokens \{([^}]*)\}", lexer)[1].replace(",", " ").split()}
+words.remove("step_word")
 steps = set(re.findall(r"^[A-Z] *: '([A-Z])';", lexer, re.M))
+steps |= set(re.search(r"everywhere\n// else: ([A-Z_, ]+)\.", lexer)[1].split(", "))
 
 mode = (root / "templates/serve/mode.js").read_text()
 listed = re.search(r"pipeWords = new Set\(\((.*?)\)\.split", mode, re.S)[1]
 listed = set(" ".join(re.findall(r'"([^"]*)"', listed)).split())
-letters = set(re.findall(r'"(\w)"', re.search(r"pipeSteps = new Set\(\[(.*?)\]", mode)[1]))
+letters = set(re.findall(r'"(\w+)"', re.search(r"pipeSteps = new Set\(\[(.*?)\]", mode)[1]))
 for what, ours, theirs in (("words", listed, words), ("steps", letters, steps)):
     if ours != theirs:
         sys.exit(f"templates/serve/mode.js: {what} differ: {sorted(ours ^ theirs)}")

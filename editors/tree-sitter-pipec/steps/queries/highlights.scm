@@ -9,7 +9,7 @@
 "pipec-steps" @keyword.directive
 ["batch" "connect" "cost" "expect" "fsdp" "graph" "layout" "map" "memory" "microbatches" "overlap" "param" "rank" "ranks" "schedule" "slices" "stages" "tie"] @keyword
 (forward_only) @keyword
-["RECV_B" "RECV_F" "REDUCE_GRAD" "REDUCE_TIED" "RESHARD" "SEND_B" "SEND_F" "UNSHARD" "WAIT_REDUCE_GRAD" "WAIT_SEND_B" "WAIT_SEND_F"] @constant.builtin
+["OFFLOAD" "RECV_B" "RECV_F" "REDUCE_GRAD" "REDUCE_TIED" "RELOAD" "RESHARD" "SEND_B" "SEND_F" "UNSHARD" "UPDATE" "WAIT_OFFLOAD" "WAIT_REDUCE_GRAD" "WAIT_SEND_B" "WAIT_SEND_F"] @constant.builtin
 (letter) @constant.builtin
 (bubble) @constant.builtin
 
