@@ -15,7 +15,7 @@
 
 namespace pipec {
 
-/// The compute kinds of the steps of a schedule, by stage and rank.
+/// The compute kinds of the steps of a schedule, by stage, rank and slice.
 class CostUse {
 public:
   struct Entry {
@@ -23,6 +23,8 @@ public:
     std::optional<unsigned> rank;
     /// The bit `1 << kind` is set for each kind.
     uint8_t kinds;
+    /// A slice with costs of its own.
+    std::optional<unsigned> slice = std::nullopt;
   };
 
   /// F, B, I and W.
@@ -44,7 +46,7 @@ public:
   CostUse with(uint8_t kinds = allKinds) const {
     CostUse use;
     for (Entry entry : all)
-      use.add({entry.stage, entry.rank, kinds});
+      use.add({entry.stage, entry.rank, kinds, entry.slice});
     return use;
   }
   llvm::ArrayRef<Entry> entries() const { return all; }

@@ -9,9 +9,9 @@
 //
 // Scopes. A figure is given for the whole schedule or for a place in it: a
 // stage, a rank, a micro-batch, a slice, the edges between nodes, one edge, or
-// an overlap of certain kinds. A narrower scope overrides a wider one: rank
-// over stage over the whole schedule, edge over nodes over the whole schedule.
-// A figure that is not given has its default.
+// an overlap of certain kinds. A narrower scope overrides a wider one: slice
+// over rank over stage over the whole schedule, edge over nodes over the whole
+// schedule. A figure that is not given has its default.
 //
 // Precedence. Several sources may give a figure for the same place. Figures of
 // the program (or step IR) are overridden by a profile of `--cost-profile`, and
@@ -200,6 +200,10 @@ public:
       set(figure, value);
   }
   bool empty() const { return entries.empty(); }
+  /// True if the row has a cost of F, B, I or W.
+  bool hasCompute() const {
+    return !empty() && entries.front().first <= Figure::W;
+  }
   auto begin() const { return entries.begin(); }
   auto end() const { return entries.end(); }
   friend bool operator==(const FigureRow &, const FigureRow &) = default;

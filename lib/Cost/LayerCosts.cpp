@@ -39,10 +39,11 @@ SmallVector<StringRef, 12> layerFigureNames() {
 std::optional<FigureScope> notOfLayers(const CostSettings &costs) {
   if (costs.has(FigureScope::Stage))
     return FigureScope::Stage;
-  for (const auto &[place, row] : costs.in(FigureScope::Rank))
-    for (auto [figure, value] : row)
-      if (infoOf(figure).cut == WhenCut::Divided)
-        return FigureScope::Rank;
+  for (FigureScope scope : {FigureScope::Rank, FigureScope::Slice})
+    for (const auto &[place, row] : costs.in(scope))
+      for (auto [figure, value] : row)
+        if (infoOf(figure).cut == WhenCut::Divided)
+          return scope;
   if (!all_of(costs.overlaps, [](const auto &one) { return one.isFactor; }))
     return FigureScope::Overlap;
   return std::nullopt;
@@ -68,9 +69,7 @@ static std::optional<GivenCosts> computeCosts(const LayerInfo &kind,
                                               const CostSettings &general,
                                               const LayerSettings &layers) {
   const auto &own = layers[size_t(kind.kind)];
-  bool ownCompute = own && any_of(own->costs, [](FigureRow::Entry entry) {
-                      return entry.first <= Figure::W;
-                    });
+  bool ownCompute = own && own->costs.hasCompute();
   GivenCosts costs;
   if (!ownCompute || kind.weight != 0)
     costs = general.given(anyStage);

@@ -180,12 +180,6 @@ static void spreadComputes(const CostSettings &costs, unsigned parts,
   }
 }
 
-/// True if the row has a cost of F, B, I or W.
-static bool hasCompute(const FigureRow &row) {
-  return llvm::any_of(
-      row, [](const auto &entry) { return entry.first <= Figure::W; });
-}
-
 std::optional<CostSettings> spreadCosts(const CostSettings &costs,
                                         unsigned parts, unsigned stages) {
   // Each part is a stage, so the rules for costs that are not given apply.
@@ -200,10 +194,10 @@ std::optional<CostSettings> spreadCosts(const CostSettings &costs,
       if (auto scaled = cut.scale(overlap.cost))
         overlap.cost = *scaled;
 
-  // The defaults apply to a part, so they become explicit. Ranks with costs of
-  // their own then need all of theirs.
+  // The defaults apply to a part, so they become explicit. Ranks and slices
+  // with costs of their own then need all of theirs.
   bool anyStages = costs.has(FigureScope::Stage);
-  if (!anyStages && !hasCompute(costs.at({}))) {
+  if (!anyStages && !costs.at({}).hasCompute()) {
     auto setScaled = [&](Place place, const GivenCosts &given) {
       ComputeSum sum;
       sum.add(given, cut.scale(Rational(1)).value_or(0));
@@ -217,8 +211,11 @@ std::optional<CostSettings> spreadCosts(const CostSettings &costs,
         }
     };
     for (const auto &[place, row] : costs.in(FigureScope::Rank))
-      if (hasCompute(row))
+      if (row.hasCompute())
         setScaled(place, costs.given(anyStage, place.number));
+    for (const auto &[place, row] : costs.in(FigureScope::Slice))
+      if (row.hasCompute())
+        setScaled(place, costs.given(anyStage, std::nullopt, place.number));
     setScaled({}, {});
   }
 

@@ -90,29 +90,47 @@ void CostSettings::set(Place place, const ComputeSum &sum) {
     }
 }
 
-GivenCosts CostSettings::given(unsigned stage,
-                               std::optional<unsigned> rank) const {
+/// The places whose costs apply to a stage, narrower ones first.
+static SmallVector<Place, 4> placesOf(unsigned stage,
+                                      std::optional<unsigned> rank,
+                                      std::optional<unsigned> slice) {
+  SmallVector<Place, 4> places;
+  if (slice)
+    places.push_back({FigureScope::Slice, *slice});
+  if (rank)
+    places.push_back({FigureScope::Rank, *rank});
+  places.append({{FigureScope::Stage, stage}, {}});
+  return places;
+}
+
+GivenCosts CostSettings::given(unsigned stage, std::optional<unsigned> rank,
+                               std::optional<unsigned> slice) const {
   GivenCosts costs;
-  auto addMissing = [&](Place place) {
+  for (Place place : placesOf(stage, rank, slice))
     for (auto [figure, value] : at(place))
       if (unsigned(figure) < costs.size() && !costs[unsigned(figure)])
         costs[unsigned(figure)] = value;
-  };
-  if (rank)
-    addMissing({FigureScope::Rank, *rank});
-  addMissing({FigureScope::Stage, stage});
-  addMissing({});
   return costs;
 }
 
+std::vector<std::optional<unsigned>>
+CostSettings::slicesWithCosts(unsigned slices) const {
+  std::vector<std::optional<unsigned>> own;
+  for (const auto &[place, row] : in(FigureScope::Slice))
+    if (place.number < slices && row.hasCompute())
+      own.push_back(place.number);
+  if (own.size() != slices)
+    own.push_back(std::nullopt);
+  return own;
+}
+
 ComputeCost CostSettings::compute(Figure figure, unsigned stage,
-                                  std::optional<unsigned> rank) const {
-  ComputeCost result = computeCost(figure, given(stage, rank));
+                                  std::optional<unsigned> rank,
+                                  std::optional<unsigned> slice) const {
+  ComputeCost result = computeCost(figure, given(stage, rank, slice));
   if (result.isAssumed() || assumedSums.empty())
     return result;
-  Place places[] = {
-      {FigureScope::Rank, rank.value_or(0)}, {FigureScope::Stage, stage}, {}};
-  for (Place place : ArrayRef(places).drop_front(rank ? 0 : 1))
+  for (Place place : placesOf(stage, rank, slice))
     if (get(figure, place)) {
       if (auto sums = assumedSums.find(place); sums != assumedSums.end())
         result.rule = sums->second[unsigned(figure)];
@@ -122,17 +140,16 @@ ComputeCost CostSettings::compute(Figure figure, unsigned stage,
 }
 
 std::optional<Rational> CostSettings::of(Figure figure, unsigned stage,
-                                         std::optional<unsigned> rank) const {
+                                         std::optional<unsigned> rank,
+                                         std::optional<unsigned> slice) const {
   if (figure <= Figure::W)
-    return computeCost(figure, given(stage, rank)).cost;
-  std::optional<Rational> cost;
-  if (rank)
-    cost = get(figure, {FigureScope::Rank, *rank});
-  if (!cost)
-    cost = get(figure, {FigureScope::Stage, stage});
-  if (!cost && figure == Figure::R && !get(figure))
-    return of(Figure::F, stage, rank);
-  return cost ? cost : general(figure);
+    return computeCost(figure, given(stage, rank, slice)).cost;
+  for (Place place : placesOf(stage, rank, slice))
+    if (std::optional<Rational> cost = get(figure, place))
+      return cost;
+  if (figure == Figure::R && !get(figure))
+    return of(Figure::F, stage, rank, slice);
+  return general(figure);
 }
 
 std::optional<Rational> CostSettings::factorOf(unsigned rank, unsigned unit,

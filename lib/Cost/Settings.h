@@ -122,21 +122,28 @@ struct CostSettings : FigureSet {
   /// of whose costs were assumed. Indexed by kind. Not part of step IR.
   std::map<Place, std::array<CostRule, 4>> assumedSums;
 
-  /// The cost of F, B, I or W for a stage, and with `rank` for that rank.
+  /// The cost of F, B, I or W for a stage, and with `rank` and `slice` for that
+  /// rank and slice.
   ComputeCost compute(Figure figure, unsigned stage,
-                      std::optional<unsigned> rank = std::nullopt) const;
-  /// The costs of F, B, I and W that are given for a stage and a rank.
-  GivenCosts given(unsigned stage,
-                   std::optional<unsigned> rank = std::nullopt) const;
-  /// The figure for a stage, and with `rank` for that rank, with the rule for
-  /// costs that are not given and defaults applied. Empty if it overflows.
-  std::optional<Rational> of(Figure figure, unsigned stage,
-                             std::optional<unsigned> rank = std::nullopt) const;
+                      std::optional<unsigned> rank = std::nullopt,
+                      std::optional<unsigned> slice = std::nullopt) const;
+  /// The costs of F, B, I and W that are given for a stage, a rank and a slice.
+  GivenCosts given(unsigned stage, std::optional<unsigned> rank = std::nullopt,
+                   std::optional<unsigned> slice = std::nullopt) const;
+  /// The slices below `slices` that have costs of F, B, I or W of their own, in
+  /// ascending order, and nothing for the others if there are any.
+  std::vector<std::optional<unsigned>> slicesWithCosts(unsigned slices) const;
+  /// The figure for a stage, and with `rank` and `slice` for that rank and
+  /// slice, with the rule for costs that are not given and defaults applied.
+  /// Empty if it overflows.
+  std::optional<Rational>
+  of(Figure figure, unsigned stage, std::optional<unsigned> rank = std::nullopt,
+     std::optional<unsigned> slice = std::nullopt) const;
   /// The cost of one compute or FSDP step, without factors.
   std::optional<Rational>
-  of(StepKind kind, unsigned stage,
-     std::optional<unsigned> rank = std::nullopt) const {
-    return of(costFigure(kind), stage, rank);
+  of(StepKind kind, unsigned stage, std::optional<unsigned> rank = std::nullopt,
+     std::optional<unsigned> slice = std::nullopt) const {
+    return of(costFigure(kind), stage, rank, slice);
   }
   /// The product of the factors of a rank, and of the micro-batch and the slice
   /// of a unit; empty if it overflows.

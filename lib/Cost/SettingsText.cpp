@@ -94,15 +94,14 @@ void CostLine::addOverlaps(const CostSettings &costs, bool factors) {
   }
 }
 
-/// How many stages and ranks have compute costs of their own: `4 stages, 1
-/// rank`.
+/// How many stages, ranks and slices have compute costs of their own: `4
+/// stages, 1 rank`.
 static std::string ownPlaces(const CostSettings &costs) {
   std::string text;
-  for (FigureScope scope : {FigureScope::Stage, FigureScope::Rank}) {
+  for (FigureScope scope :
+       {FigureScope::Stage, FigureScope::Rank, FigureScope::Slice}) {
     size_t count = count_if(costs.in(scope), [](const auto &entry) {
-      return any_of(entry.second, [](FigureRow::Entry figure) {
-        return figure.first <= Figure::W;
-      });
+      return entry.second.hasCompute();
     });
     if (count)
       text += (text.empty() ? "" : ", ") + std::to_string(count) + " " +
@@ -118,7 +117,7 @@ std::string costText(const CostSettings &costs, const CostUse &use) {
     std::optional<Rational> least, most;
     for (const CostUse::Entry &entry : use.entries())
       if (entry.kinds >> unsigned(kind) & 1)
-        if (auto cost = costs.of(kind, entry.stage, entry.rank)) {
+        if (auto cost = costs.of(kind, entry.stage, entry.rank, entry.slice)) {
           least = least ? std::min(*least, *cost) : *cost;
           most = most ? std::max(*most, *cost) : *cost;
         }

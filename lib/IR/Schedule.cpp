@@ -58,10 +58,12 @@ CostUse Schedule::costUse() const {
       if (isCompute(step.kind()))
         kinds[step.stage() + (step.unit() >= split ? numStages : 0)] |=
             uint8_t(1u << unsigned(step.kind()));
+  auto slices = costs.slicesWithCosts(numSlices);
   for (unsigned d = 0; d != placement.numDirections(); ++d)
     for (unsigned stage = 0; stage != numStages; ++stage)
-      use.add({stage, placement.rankOf(stage, d),
-               kinds[size_t(d) * numStages + stage]});
+      for (std::optional<unsigned> slice : slices)
+        use.add({stage, placement.rankOf(stage, d),
+                 kinds[size_t(d) * numStages + stage], slice});
   return use;
 }
 

@@ -61,6 +61,7 @@ public:
     if (!findUnit())
       return false;
     fillRows();
+    fillSlices();
     costs.tied = ticks(settings.general(Figure::ReduceTied));
     if (settings.has(FigureScope::Microbatch) ||
         settings.has(FigureScope::Slice))
@@ -103,6 +104,8 @@ public:
 
     // In most cases, as many times the most expensive step is small enough.
     int64_t compute = 0, other = costs.tied, rankFactor = 0, factor = 1;
+    for (const ComputeTicks &own : costs.slices)
+      compute = std::max(compute, *llvm::max_element(own));
     for (const Row &row : costs.rows) {
       compute = std::max(compute, *llvm::max_element(row.compute));
       other = std::max(other, *llvm::max_element(row.collectives));
@@ -129,8 +132,7 @@ public:
         } else if (isCompute(step.kind())) {
           size_t row = costs.rowOf(step);
           __int128 factor = costs.microbatchFactor(step);
-          __int128 own =
-              costs.rows[row].compute[unsigned(step.kind())] * factor;
+          __int128 own = costs.ownTicks(step) * factor;
           bool last = !step.joined();
           sum += inGroup || !last
                      ? overlapped(own, costs.rare[row].rankFactor, factor)
@@ -159,8 +161,9 @@ private:
       (overlap.isFactor ? ofOverlaps : times).add(overlap.cost);
     // Costs that are not given may be half of others.
     forEachRow([&](unsigned stage, std::optional<unsigned> rank) {
-      for (unsigned kind = 0; kind <= unsigned(StepKind::R); ++kind)
-        times.add(settings.of(StepKind(kind), stage, rank));
+      for (std::optional<unsigned> slice : ownSlices)
+        for (unsigned kind = 0; kind <= unsigned(StepKind::R); ++kind)
+          times.add(settings.of(StepKind(kind), stage, rank, slice));
     });
     wholeMicrobatchParts = ofMicrobatches.common;
     bool slicesFit = ofSlices.fits;
@@ -194,25 +197,35 @@ private:
   }
   int64_t ticks(Rational time) { return whole(time, costs.ticksPerUnit); }
 
+  Rational factorOf(std::optional<unsigned> rank) const {
+    return rank ? settings.get(Figure::Factor, {FigureScope::Rank, *rank})
+                      .value_or(Rational(1))
+                : Rational(1);
+  }
+
+  int64_t scaled(std::optional<Rational> cost, std::optional<unsigned> rank,
+                 int64_t parts) {
+    return whole(cost ? Rational::mul(*cost, factorOf(rank)) : std::nullopt,
+                 parts);
+  }
+
+  ComputeTicks computeTicks(unsigned stage, std::optional<unsigned> rank,
+                            std::optional<unsigned> slice = std::nullopt) {
+    ComputeTicks ticks;
+    for (unsigned kind = 0; kind != ticks.size(); ++kind)
+      ticks[kind] = scaled(settings.of(StepKind(kind), stage, rank, slice),
+                           rank, costs.ticksPerUnit / microbatchParts);
+    return ticks;
+  }
+
   std::pair<Row, RareCosts> makeRow(unsigned stage,
                                     std::optional<unsigned> rank) {
     Row row;
     RareCosts rare;
-    std::optional<Rational> factor =
-        rank ? settings.get(Figure::Factor, {FigureScope::Rank, *rank})
-                   .value_or(Rational(1))
-             : Rational(1);
-    rare.rankFactor = whole(factor, rankParts);
-    auto scaled = [&](StepKind kind, int64_t parts) {
-      auto cost = settings.of(kind, stage, rank);
-      return whole(cost && factor ? Rational::mul(*cost, *factor)
-                                  : std::nullopt,
-                   parts);
-    };
-    for (unsigned kind = 0; kind != row.compute.size(); ++kind)
-      row.compute[kind] =
-          scaled(StepKind(kind), costs.ticksPerUnit / microbatchParts);
-    rare.update = scaled(StepKind::Update, costs.ticksPerUnit);
+    rare.rankFactor = whole(factorOf(rank), rankParts);
+    row.compute = computeTicks(stage, rank);
+    rare.update = scaled(settings.of(StepKind::Update, stage, rank), rank,
+                         costs.ticksPerUnit);
     rare.offload = ticks(*settings.of(StepKind::Offload, stage, rank));
     rare.reload = ticks(*settings.of(StepKind::Reload, stage, rank));
     costs.anyPosted |= rare.offload != 0 || rare.reload != 0;
@@ -262,13 +275,35 @@ private:
     }
   }
 
+  /// Fills the costs by slice of every row.
+  void fillSlices() {
+    if (!ownSlices.front())
+      return;
+    unsigned slices = costs.numSlices = schedule.numSlices;
+    for (const Row &row : costs.rows)
+      costs.slices.insert(costs.slices.end(), slices, row.compute);
+    size_t next = 0;
+    forEachRow([&](unsigned stage, std::optional<unsigned> rank) {
+      size_t first = rank ? next++ : stage, end = first + 1;
+      if (stage == anyStage)
+        first = 0, end = costs.rows.size();
+      for (std::optional<unsigned> slice : ownSlices)
+        if (slice) {
+          ComputeTicks own = computeTicks(stage, rank, slice);
+          for (size_t row = first; row != end; ++row)
+            costs.slices[row * slices + *slice] = own;
+        }
+    });
+  }
+
   /// Multiplies the factors of micro-batches and slices.
   void fillUnits() {
     auto factors = [&](FigureScope scope, unsigned size, int64_t parts) {
       std::vector<int64_t> all(size, parts);
       for (const auto &[place, row] : settings.in(scope))
         if (place.number < size)
-          all[place.number] = whole(row.get(Figure::Factor), parts);
+          if (std::optional<Rational> factor = row.get(Figure::Factor))
+            all[place.number] = whole(factor, parts);
       return all;
     };
     int64_t sliceParts = microbatchParts / wholeMicrobatchParts;
@@ -330,6 +365,8 @@ private:
   const CostSettings &settings;
   TickCosts &costs;
   int64_t parts;
+  std::vector<std::optional<unsigned>> ownSlices =
+      settings.slicesWithCosts(schedule.numSlices);
   int64_t rankParts = 1;
   /// For the product of the two factors, and for micro-batches alone.
   int64_t microbatchParts = 1;

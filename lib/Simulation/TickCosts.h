@@ -89,11 +89,11 @@ private:
   class CommonDenominator;
   class Maker;
 
+  using ComputeTicks = std::array<int64_t, 5>;
   /// The costs of the steps of one stage on one rank, without the factor of a
   /// micro-batch.
   struct Row {
-    /// F, B, I, W and R.
-    std::array<int64_t, 5> compute;
+    ComputeTicks compute;
     std::array<int64_t, 3> collectives;
   };
   /// The rest of a row, apart so that rows are a power of two in size.
@@ -123,10 +123,18 @@ private:
   int64_t microbatchFactor(Step step) const {
     return microbatches.empty() ? 1 : microbatches[step.unit()];
   }
+  /// The time of a compute step without the factor of its unit.
+  int64_t ownTicks(Step step) const {
+    size_t row = rowOf(step);
+    const auto &compute =
+        slices.empty() ? rows[row].compute
+                       : slices[row * numSlices + step.unit() % numSlices];
+    return compute[unsigned(step.kind())];
+  }
   int64_t computeTicks(Step step) const {
     if (step.kind() == StepKind::Update)
       return rare[step.stage()].update;
-    int64_t ticks = rows[rowOf(step)].compute[unsigned(step.kind())];
+    int64_t ticks = ownTicks(step);
     return microbatches.empty() ? ticks : ticks * microbatches[step.unit()];
   }
   int64_t overlapDuration(llvm::ArrayRef<Step> members) const;
@@ -137,6 +145,10 @@ private:
   /// followed by one more row per stage, for the rank of direction 1.
   std::vector<Row> rows;
   std::vector<RareCosts> rare;
+  /// The costs of compute steps by row and slice; empty if no slice has costs
+  /// of its own.
+  std::vector<ComputeTicks> slices;
+  unsigned numSlices = 1;
   /// See `Schedule::directionSplit`: the second half of `rows` applies from
   /// this micro-batch on.
   unsigned directionSplit = ~0u;

@@ -91,7 +91,8 @@ private:
       kinds.push_back(step.kind());
       if (!isCompute(step.kind()))
         continue;
-      Time cost = costs.of(step.kind(), step.stage(), rank);
+      Time cost = costs.of(step.kind(), step.stage(), rank,
+                           step.unit() % schedule.numSlices);
       Time own = step.kind() == StepKind::Update
                      ? costs.get(Figure::Factor, {FigureScope::Rank, rank})
                            .value_or(Rational(1))
