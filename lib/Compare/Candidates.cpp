@@ -197,7 +197,7 @@ Candidate CandidateEvaluator::evaluate(const ScheduleSource &source,
           return param.name.text == name || param.label.text == name;
         });
     if (param->role != ast::Role::Ranks &&
-        param->role != ast::Role::Microbatches)
+        param->role != ast::Role::Microbatches && !hasOneSlice(*param, value))
       further.push_back({name, value});
   }
   candidate.values = further;

@@ -29,8 +29,7 @@ void writeParams(json::OStream &json, const ParamValues &params,
   });
 }
 
-/// True for one slice, if that is the default.
-static bool hasOneSlice(const ast::ParamDecl &param, int64_t value) {
+bool hasOneSlice(const ast::ParamDecl &param, int64_t value) {
   return param.role == ast::Role::Slices && value == 1 && param.defaultValue &&
          ast::sourceText(param.defaultValue->range) == "1";
 }

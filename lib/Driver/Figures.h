@@ -22,6 +22,9 @@ llvm::FailureOr<Report> measure(const Schedule &schedule,
 void writeParams(llvm::json::OStream &json, const ParamValues &params,
                  llvm::StringRef key = "params");
 
+/// True for one slice, if that is the default of the parameter.
+bool hasOneSlice(const ast::ParamDecl &param, int64_t value);
+
 /// The parameters of a schedule but ranks and micro-batches, by label or name,
 /// with their values in `lowered`.
 ParamValues furtherParams(const CheckedSchedule &schedule,
