@@ -30,6 +30,9 @@ struct Certificate {
   Rational tick = 1;
   Rational unit = 1;
   unsigned ranks = 0, stages = 0, microbatches = 0;
+  /// The slices of a micro-batch. Stage s * n + k of the problem is slice k of
+  /// n of stage s of the schedule.
+  unsigned slices = 1;
   bool split = true;
   /// The number of kinds of steps.
   unsigned kinds() const { return split ? 3 : 2; }

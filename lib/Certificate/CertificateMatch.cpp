@@ -72,29 +72,39 @@ private:
 LogicalResult Match::sizes() {
   const std::tuple<StringRef, unsigned, unsigned> sizes[] = {
       {"ranks", certificate.ranks, schedule.numRanks},
-      {"stages", certificate.stages, schedule.numStages},
-      {"micro-batches", certificate.microbatches, schedule.numUnits},
+      {"slices", certificate.slices, schedule.numSlices},
+      {"stages", certificate.stages, schedule.numStages * schedule.numSlices},
+      {"micro-batches", certificate.microbatches, schedule.numMicrobatches()},
       {"directions", 1, schedule.placement.numDirections()}};
   for (auto [what, here, there] : sizes)
     if (here != there)
       return differs(certificate.sizesPlace, "number of " + what, Twine(here),
                      Twine(there));
   // The bound of these edges holds for more, too.
-  auto next = certificate.edges.begin();
+  std::vector<std::pair<unsigned, unsigned>> edges;
+  unsigned slices = schedule.numSlices;
   schedule.graph.forEachEdge(schedule.numStages, [&](StageGraph::Edge edge) {
-    if (next != certificate.edges.end() && next->from == edge.from &&
-        next->to == edge.to)
-      ++next;
+    for (unsigned k = 0; k != slices; ++k)
+      edges.push_back({edge.from * slices + k, edge.to * slices + k});
   });
+  // A slice uses the keys and values of the one before it.
+  for (unsigned stage = 0; stage != certificate.stages; ++stage)
+    if ((stage + 1) % slices != 0)
+      edges.push_back({stage, stage + 1});
+  llvm::sort(edges);
+  auto next = certificate.edges.begin();
+  for (auto [from, to] : edges)
+    if (next != certificate.edges.end() && next->from == from && next->to == to)
+      ++next;
   if (next != certificate.edges.end())
     return differs(next->places[0],
                    "edge " + Twine(next->from) + " -> " + Twine(next->to),
                    "present", "missing");
   for (unsigned stage = 0; stage != certificate.stages; ++stage)
-    if (certificate.map[stage] != schedule.placement.rankOf(stage, 0))
+    if (certificate.map[stage] != schedule.placement.rankOf(stage / slices, 0))
       return differs(certificate.mapPlace, "rank of stage " + Twine(stage),
                      Twine(certificate.map[stage]),
-                     Twine(schedule.placement.rankOf(stage, 0)));
+                     Twine(schedule.placement.rankOf(stage / slices, 0)));
   return success();
 }
 
@@ -115,8 +125,9 @@ LogicalResult Match::steps() {
       std::string own = "nothing";
       if (i < word.size()) {
         auto [kind, stage] = word[i];
-        Step step(kindOf(kind), stage,
-                  next[kind * certificate.stages + stage]++);
+        unsigned microbatch = next[kind * certificate.stages + stage]++;
+        Step step(kindOf(kind), stage / certificate.slices,
+                  microbatch * certificate.slices + stage % certificate.slices);
         if (i < list.size() && list[i].sameAction(step))
           continue;
         own = stepText(schedule, step);
@@ -134,19 +145,16 @@ LogicalResult Match::times() {
   for (unsigned stage = 0; stage != certificate.stages; ++stage) {
     const Certificate::Stage &own = certificate.model[stage];
     unsigned rank = certificate.map[stage];
-    std::optional<Rational> factor =
-        costs.get(Figure::Factor, {FigureScope::Rank, rank})
-            .value_or(Rational(1));
+    unsigned slice = stage % certificate.slices;
     // Of the cheapest micro-batch: shorter steps make no schedule longer.
-    std::optional<Rational> least;
-    for (unsigned j = 0; j != certificate.microbatches; ++j) {
-      Rational of = costs.get(Figure::Factor, {FigureScope::Microbatch, j})
-                        .value_or(Rational(1));
-      least = least ? std::min(*least, of) : of;
-    }
-    factor = Rational::mul(*factor, *least);
+    std::optional<Rational> factor;
+    for (unsigned j = 0; j != certificate.microbatches; ++j)
+      if (auto own = costs.factorOf(rank, j * certificate.slices + slice,
+                                    certificate.slices))
+        factor = factor ? std::min(*factor, *own) : *own;
     for (unsigned kind = 0; kind != certificate.kinds(); ++kind) {
-      std::optional<Rational> time = costs.of(kindOf(kind), stage, rank);
+      std::optional<Rational> time =
+          costs.of(kindOf(kind), stage / certificate.slices, rank, slice);
       if (time && factor)
         time = Rational::mul(*time, *factor);
       if (failed(compare(own.place, "time of " + nameOf(kind, stage),
@@ -176,13 +184,14 @@ LogicalResult Match::memory() {
   const MemorySettings &memory = schedule.memory;
   for (unsigned stage = 0; stage != certificate.stages; ++stage) {
     const Certificate::Stage &own = certificate.model[stage];
+    unsigned whole = stage / certificate.slices;
     auto size = [&](unsigned kind, StringRef what, int64_t here,
                     std::optional<Rational> there) {
       return compare(own.place, "size that " + nameOf(kind, stage) + what, here,
                      certificate.unit, there);
     };
     for (unsigned kind = 1; kind != certificate.kinds(); ++kind) {
-      std::optional<Rational> given = memory.delta(kindOf(kind), stage);
+      std::optional<Rational> given = memory.delta(kindOf(kind), whole);
       if (given)
         given = Rational::sub(0, *given);
       if (failed(size(kind, " gives back", own.given[kind - 1], given)))
@@ -190,10 +199,10 @@ LogicalResult Match::memory() {
     }
     for (unsigned kind = 0; kind != certificate.kinds(); ++kind)
       if (failed(size(kind, " needs as it runs", own.during[kind],
-                      memory.during(kindOf(kind), stage))))
+                      memory.during(kindOf(kind), whole))))
         return failure();
     if (failed(
-            size(0, " takes", own.taken(), memory.delta(StepKind::F, stage))))
+            size(0, " takes", own.taken(), memory.delta(StepKind::F, whole))))
       return failure();
   }
   for (unsigned rank = 0; rank != certificate.ranks; ++rank) {
@@ -207,8 +216,9 @@ LogicalResult Match::memory() {
         all += std::max(own.taken(), own.given[1]) * certificate.microbatches;
         during =
             std::max({during, own.during[0], own.during[1], own.during[2]});
-        if (room)
-          room = Rational::sub(*room, memory.parameters(stage));
+        if (room && stage % certificate.slices == 0)
+          room = Rational::sub(*room,
+                               memory.parameters(stage / certificate.slices));
       }
     int64_t cap = all + during;
     if (room) {

@@ -140,9 +140,11 @@ bool Reader::readModel() {
   made.sizesPlace = place();
   if (!number(made.ranks, maxRanks) || !word("stages") ||
       !number(made.stages, maxStages - 1) || !word("microbatches") ||
-      !number(made.microbatches, maxUnits - 1) || !word("backward"))
+      !number(made.microbatches, maxUnits - 1) ||
+      (accept("slices") && !number(made.slices, made.stages)) ||
+      !word("backward"))
     return false;
-  if (!made.ranks || !made.stages || !made.microbatches ||
+  if (!made.ranks || !made.stages || !made.microbatches || !made.slices ||
       uint64_t(made.stages) * made.microbatches > 1u << 22)
     return wrong("sizes that are not 0, and at most 2^22 pairs of stage and "
                  "micro-batch");

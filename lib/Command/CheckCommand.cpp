@@ -178,8 +178,6 @@ static std::vector<StringRef> leftOut(const Schedule &schedule) {
   };
   if (has(Figure::Occupancy))
     costs.push_back("transfers that wait for an occupied edge");
-  if (schedule.costs.has(FigureScope::Slice))
-    costs.push_back("costs of slices");
   if (schedule.costs.has(FigureScope::Microbatch))
     costs.push_back("factors of micro-batches above the least");
   if (schedule.costs.general(Figure::Overlap) < Rational(1) ||

@@ -76,7 +76,7 @@ LogicalResult Compare::readCosts() {
     return failure();
   if (failed(checkKeys(given,
                        {options.ranks, given.parts.value_or(maxStages),
-                        options.microbatches, 1},
+                        options.microbatches, options.slices},
                        diags)))
     return failure();
   if (layouts->empty())
@@ -123,6 +123,7 @@ LogicalResult Compare::readOptions() {
       failed(store(grid.required(args, "microbatches", maxUnits, diags),
                    options.microbatches)))
     return failure();
+  options.slices = args.number(Opt::Slices).value_or(1);
   options.model = readModel(args);
   if (failed(readCosts()) || failed(readTargets()) || failed(checkSort()))
     return failure();
@@ -250,6 +251,7 @@ std::vector<SearchRequest> Compare::searchesOf(const GivenSettings &given,
       request.ranks = options.ranks;
       request.microbatches = options.microbatches;
       request.chunks = number;
+      request.slices = options.slices;
       request.isV = isV;
       request.anyForm = true;
       request.given = given;
@@ -274,13 +276,12 @@ void Compare::addFound(CandidateEvaluator &evaluator,
 
 /// The values of `chunks` follow from a layout.
 static Grid pointsOf(const Grid &grid, const GivenSettings &given,
-                     unsigned ranks) {
+                     const CandidateOptions &options) {
   Grid points = grid;
   std::optional<unsigned> stages =
       given.layout ? given.layout->numStages() : std::nullopt;
-  points.setDefault("chunks", stages ? *stages / ranks : 2);
-  // Costs are those of whole micro-batches.
-  points.setDefault("slices", 1);
+  points.setDefault("chunks", stages ? *stages / options.ranks : 2);
+  points.setDefault("slices", options.slices);
   return points;
 }
 
@@ -290,7 +291,7 @@ LogicalResult Compare::evaluate() {
   if (failed(evaluator))
     return failure();
   for (const GivenSettings &given : options.given) {
-    Grid points = pointsOf(grid, given, options.ranks);
+    Grid points = pointsOf(grid, given, options);
     progress.phase("comparing");
     progress.setTotal(schedules.entries().size());
     evaluate(*evaluator, given, points);
@@ -313,7 +314,7 @@ std::string Compare::fittingSearch(ScheduleSearch &searcher,
   DiagEngine::ScopedFilter quiet(diags, [](Diagnostic &) { return false; });
   for (const GivenSettings &given : options.given)
     for (SearchRequest &request :
-         searchesOf(given, pointsOf(grid, given, options.ranks))) {
+         searchesOf(given, pointsOf(grid, given, options))) {
       request.library = true;
       FailureOr<SearchProblem> problem = searcher.prepare(request);
       if (succeeded(problem))

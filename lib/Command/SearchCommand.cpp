@@ -35,6 +35,7 @@ private:
   LogicalResult readOptions();
   LogicalResult checkLayouts();
   LogicalResult checkEdges();
+  LogicalResult checkSlices();
   /// Reports that an option needs `what`.
   LogicalResult needs(Opt option, StringRef what) {
     return diags.report(DiagLoc(), diag::OptionNeeds, args.written(option),
@@ -103,6 +104,18 @@ LogicalResult SearchRun::checkLayouts() {
     return needs(Opt::Layouts, "--layers, whose layers it divides");
   if (anyPlacement)
     return needs(Opt::Layouts, "one --placement, and best compares several");
+  return success();
+}
+
+/// The words of sliced micro-batches are not in the order in which a program
+/// counts them.
+LogicalResult SearchRun::checkSlices() {
+  request.slices = args.number(Opt::Slices).value_or(1);
+  for (Opt option : {Opt::Readable, Opt::Layouts})
+    if (request.slices != 1 && args.has(option))
+      return needs(option, "whole micro-batches, without --slices");
+  if (request.slices != 1 && asProgram)
+    return needs(Opt::Output, "a name with .steps for a search with --slices");
   return success();
 }
 
@@ -178,7 +191,7 @@ LogicalResult SearchRun::readOptions() {
     return failure();
   request.given = std::move(lowering.given);
   request.graph = std::move(lowering.graph);
-  if (failed(checkLayouts()) || failed(checkEdges()))
+  if (failed(checkSlices()) || failed(checkLayouts()) || failed(checkEdges()))
     return failure();
   if (anyPlacement && !request.given.perPart())
     return needs(Opt::PlacementName,

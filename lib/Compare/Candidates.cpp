@@ -202,20 +202,37 @@ Candidate CandidateEvaluator::evaluate(const ScheduleSource &source,
   }
   candidate.values = further;
   candidate.params = paramText(further);
-  auto kept = keepReason(candidate, diags);
-
-  LowerOptions lowering;
-  lowering.maxSteps = options.maxSteps;
-  lowering.params = {{"ranks", options.ranks},
-                     {"microbatches", options.microbatches}};
-  llvm::append_range(lowering.params, further);
-  FailureOr<Schedule> lowered = source.lower(schedule, lowering, diags);
-  if (succeeded(lowered)) {
-    candidate.values = furtherParams(schedule, *lowered);
-    candidate.params = paramText(candidate.values);
-  }
-  measure(std::move(lowered), form, candidate);
-  return candidate;
+  auto run = [&](Candidate candidate) {
+    auto kept = keepReason(candidate, diags);
+    LowerOptions lowering;
+    lowering.maxSteps = options.maxSteps;
+    lowering.params = {
+        {"ranks", options.ranks},
+        {"microbatches", int64_t(options.microbatches) * candidate.slices}};
+    if (candidate.slices != 1)
+      lowering.slices = candidate.slices;
+    llvm::append_range(lowering.params, further);
+    FailureOr<Schedule> lowered = source.lower(schedule, lowering, diags);
+    if (succeeded(lowered)) {
+      candidate.values = furtherParams(schedule, *lowered);
+      candidate.params = paramText(candidate.values);
+    }
+    measure(std::move(lowered), form, candidate);
+    return candidate;
+  };
+  if (options.slices == 1 || schedule.slices)
+    return run(std::move(candidate));
+  // Some orders are valid in slices without a parameter for them.
+  auto say = [](Candidate candidate, const Twine &text) {
+    candidate.params += ((candidate.params.empty() ? "" : ", ") + text).str();
+    return candidate;
+  };
+  Candidate sliced = candidate;
+  sliced.slices = options.slices;
+  sliced = run(std::move(sliced));
+  if (sliced.outcome != Candidate::Outcome::Refused)
+    return say(std::move(sliced), "slices = " + Twine(options.slices));
+  return say(run(std::move(candidate)), "without slices");
 }
 
 Candidate CandidateEvaluator::evaluate(const ScheduleSource &source,
@@ -229,10 +246,10 @@ Candidate CandidateEvaluator::evaluate(const ScheduleSource &source,
   }
   candidate.name = schedule->name;
   if (schedule->numRanks != options.ranks ||
-      schedule->numUnits != options.microbatches) {
-    candidate.reason = "it has " + countText(schedule->numRanks, "rank") +
-                       " and " +
-                       countText(schedule->numUnits, "micro-batch", "es");
+      schedule->numMicrobatches() != options.microbatches) {
+    candidate.reason =
+        "it has " + countText(schedule->numRanks, "rank") + " and " +
+        countText(schedule->numMicrobatches(), "micro-batch", "es");
     return candidate;
   }
   auto kept = keepReason(candidate, diags);

@@ -37,6 +37,8 @@ llvm::FailureOr<ShippedTarget> makeShippedTarget(llvm::StringRef name,
 struct CandidateOptions {
   unsigned ranks = 0;
   unsigned microbatches = 0;
+  /// The slices of a micro-batch, where a schedule can have them.
+  unsigned slices = 1;
   /// Costs and sizes of the model: of one of a number of equal parts of it, or
   /// of its layers in one or several layouts. There is at least one.
   std::vector<GivenSettings> given;
@@ -81,6 +83,8 @@ struct Candidate {
   /// True if the layers of its stages are known, from `layout` or its own.
   bool hasLayers = false;
   unsigned stages = 0;
+  /// For a program that gets slices by the option: their number.
+  unsigned slices = 1;
   /// The number of copies of the model's parameters: 2 for a bidirectional
   /// schedule.
   unsigned copies = 1;

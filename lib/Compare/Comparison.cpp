@@ -155,8 +155,9 @@ void Comparison::keepTop(unsigned rows) {
 
 void Comparison::printHeading(raw_ostream &os) const {
   const GivenSettings &given = options.given.front();
-  os << options.ranks << " ranks, " << options.microbatches
-     << " micro-batches; " << costs();
+  os << options.ranks << " ranks, " << options.microbatches << " micro-batches"
+     << (options.slices == 1 ? "" : " of " + countText(options.slices, "slice"))
+     << "; " << costs();
   if (!hasLayouts())
     os << " for 1/" << *given.parts << " of the model";
   else if (!showsLayout())

@@ -118,6 +118,7 @@ void Comparison::print(json::OStream &json) const {
   const GivenSettings &given = options.given.front();
   json.attribute("ranks", options.ranks);
   json.attribute("microbatches", options.microbatches);
+  json.attribute("slices", options.slices);
   json.attribute("per",
                  costPerName(hasLayouts() ? CostPer::Layer : CostPer::Part));
   json.attribute("parts",

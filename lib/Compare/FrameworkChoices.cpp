@@ -53,6 +53,8 @@ std::string searchCommand(const SearchRequest &request, StringRef placement,
       "microbatches=" + std::to_string(options.microbatches),
       "--chunks=" + std::to_string(request.chunks),
       ("--placement=" + placement).str()};
+  if (request.slices != 1)
+    words.push_back("--slices=" + std::to_string(request.slices));
   llvm::append_range(words, costs.options);
   words.push_back(
       layout.empty() ? "--parts=" + std::to_string(*options.given.front().parts)
@@ -94,8 +96,12 @@ static std::vector<std::string> commandsOf(const Candidate &candidate,
     cost.push_back("--parts=" + std::to_string(*options.given.front().parts));
   std::vector<std::string> words = candidate.input;
   if (candidate.isProgram) {
-    llvm::append_values(words, "ranks=" + std::to_string(options.ranks),
-                        "microbatches=" + std::to_string(options.microbatches));
+    llvm::append_values(
+        words, "ranks=" + std::to_string(options.ranks),
+        "microbatches=" +
+            std::to_string(uint64_t(options.microbatches) * candidate.slices));
+    if (candidate.slices != 1)
+      words.push_back("--slices=" + std::to_string(candidate.slices));
     for (const auto &[name, value] : candidate.values)
       words.push_back(name + "=" + std::to_string(value));
   }

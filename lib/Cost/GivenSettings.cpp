@@ -194,9 +194,13 @@ static LogicalResult overrideCosts(ModelSettings &settings,
   if (!perLayer)
     settings.costParts =
         model ? model->numStages : given.numParts(settings.numRanks);
+  unsigned stages = settings.numStages;
+  unsigned slices = model ? 1 : settings.numSlices;
   std::optional<CostSettings> spread =
-      perLayer ? sumCosts(costs, layers, settings.layers)
-               : spreadCosts(costs, settings.costParts, settings.numStages);
+      perLayer ? sumCosts(costs, layers, settings.layers) : std::move(costs);
+  if (spread)
+    spread = spreadCosts(*spread, perLayer ? stages : settings.costParts,
+                         stages, slices);
   if (!spread)
     return diags.report(settings.source, diag::TimesTooLarge);
   settings.costs = std::move(*spread);
@@ -244,12 +248,15 @@ static LogicalResult overrideMemory(ModelSettings &settings,
     warnUnused(settings, "memory", diags);
   LayerSettings layers = given.layers;
   roundSizes(all, settings.rounding, layers);
+  unsigned stages = settings.numStages;
   std::optional<MemorySettings> spread =
-      perLayer ? sumMemory(all, layers, settings.layers)
-               : spreadMemory(all,
-                              model ? model->numStages
-                                    : given.numParts(settings.numRanks),
-                              settings.numStages);
+      perLayer ? sumMemory(all, layers, settings.layers) : std::move(all);
+  if (spread)
+    spread = spreadMemory(*spread,
+                          perLayer ? stages
+                          : model  ? model->numStages
+                                   : given.numParts(settings.numRanks),
+                          stages, model ? 1 : settings.numSlices);
   if (!spread)
     return diags.report(settings.source, diag::MemoryTooLarge);
   settings.memory = std::move(*spread);

@@ -77,6 +77,22 @@ static void spreadPlaces(const FigureSet &whole, FigureSet &spread,
   }
 }
 
+/// Divides what a step of a whole micro-batch takes among its slices. Figures
+/// of slices are for a slice already.
+static void divideBySlices(FigureSet &figures, unsigned slices, Cutter &cut) {
+  figures.transform([&](Figure figure, Place place, Rational value) {
+    const FigureInfo &info = infoOf(figure);
+    bool ofStep = figure <= Figure::W || figure == Figure::Occupancy ||
+                  figure == Figure::Receive ||
+                  info.unit == FigureUnit::Change || !info.inner().empty();
+    if (!ofStep || place.scope == FigureScope::Slice)
+      return value;
+    std::optional<Rational> divided = Rational::div(value, slices);
+    cut.fits &= divided.has_value();
+    return divided.value_or(value);
+  });
+}
+
 //===----------------------------------------------------------------------===//
 // Compute costs
 //===----------------------------------------------------------------------===//
@@ -181,9 +197,10 @@ static void spreadComputes(const CostSettings &costs, unsigned parts,
 }
 
 std::optional<CostSettings> spreadCosts(const CostSettings &costs,
-                                        unsigned parts, unsigned stages) {
+                                        unsigned parts, unsigned stages,
+                                        unsigned slices) {
   // Each part is a stage, so the rules for costs that are not given apply.
-  if (parts == stages)
+  if (parts == stages && slices == 1)
     return costs;
   Cutter cut(parts, stages);
   CostSettings spread;
@@ -230,12 +247,17 @@ std::optional<CostSettings> spreadCosts(const CostSettings &costs,
               return costs.of(info.figure, part);
             }))
           spread.set(info.figure, *cost, {FigureScope::Stage, stage});
+  divideBySlices(spread, slices, cut);
+  for (CostSettings::Overlap &overlap : spread.overlaps)
+    if (!overlap.isFactor)
+      overlap.cost = Rational::div(overlap.cost, slices).value_or(0);
   return cut.fits ? std::optional(std::move(spread)) : std::nullopt;
 }
 
 std::optional<MemorySettings> spreadMemory(const MemorySettings &memory,
-                                           unsigned parts, unsigned stages) {
-  if (parts == stages)
+                                           unsigned parts, unsigned stages,
+                                           unsigned slices) {
+  if (parts == stages && slices == 1)
     return memory;
   Cutter cut(parts, stages);
   MemorySettings spread;
@@ -264,6 +286,7 @@ std::optional<MemorySettings> spreadMemory(const MemorySettings &memory,
           spread.set(figure, *own, {FigureScope::Stage, stage});
       }
   }
+  divideBySlices(spread, slices, cut);
   return cut.fits ? std::optional(std::move(spread)) : std::nullopt;
 }
 

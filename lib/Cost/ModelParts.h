@@ -19,14 +19,17 @@ namespace pipec {
 
 /// The costs for a schedule that cuts into `stages` a model of `parts` parts
 /// with the given costs (defaults applied). Stage scopes in `costs` are parts;
-/// rank scopes are for a part on that rank. Empty if a figure does not fit 64
-/// bits.
+/// rank scopes are for a part on that rank. The figures are those of whole
+/// micro-batches, and those of one of `slices` are divided; figures of slices
+/// are not. Empty if a figure does not fit 64 bits.
 std::optional<CostSettings> spreadCosts(const CostSettings &costs,
-                                        unsigned parts, unsigned stages);
+                                        unsigned parts, unsigned stages,
+                                        unsigned slices = 1);
 
 /// The same for activations and parameters. The size of a received tensor and
 /// the limit do not change.
 std::optional<MemorySettings> spreadMemory(const MemorySettings &memory,
-                                           unsigned parts, unsigned stages);
+                                           unsigned parts, unsigned stages,
+                                           unsigned slices = 1);
 
 } // namespace pipec

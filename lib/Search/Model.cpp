@@ -82,6 +82,10 @@ private:
   StepKind kindOf(unsigned letter) const {
     return stepKindOf(letter, problem.split);
   }
+  Step stepOf(unsigned letter, unsigned stage, unsigned microbatch) const {
+    return Step(kindOf(letter), model.stageOf(stage),
+                model.unitOf(stage, microbatch));
+  }
 
   Model &model;
   Problem &problem;
@@ -93,11 +97,7 @@ private:
 
 LogicalResult Maker::readSizes() {
   problem.ranks = header.numRanks;
-  problem.chunks = header.numStages / header.numRanks;
-  problem.microbatches = header.numUnits;
-  ArrayRef<uint32_t> map = header.placement.map(0);
-  problem.map.assign(map.begin(), map.end());
-  problem.stages.resize(header.numStages);
+  problem.microbatches = header.numMicrobatches();
   auto check = [&](uint64_t number, uint64_t most,
                    StringRef what) -> LogicalResult {
     if (number <= most)
@@ -105,21 +105,30 @@ LogicalResult Maker::readSizes() {
     return diags.report(header.source, diag::SearchTooLarge, most, what,
                         number);
   };
-  if (failed(check(problem.chunks, Problem::maxLetters / 3, "chunks per rank")))
+  uint64_t chunks =
+      uint64_t(header.numStages / header.numRanks) * header.numSlices;
+  if (failed(check(chunks, Problem::maxLetters / 3,
+                   header.numSlices == 1 ? "chunks per rank"
+                                         : "slices of chunks per rank")) ||
+      failed(check(uint64_t(header.numStages) * header.numUnits *
+                       problem.numKinds(),
+                   Problem::maxSteps, "steps")))
     return failure();
-  return check(uint64_t(header.numStages) * header.numUnits *
-                   problem.numKinds(),
-               Problem::maxSteps, "steps");
+  problem.chunks = unsigned(chunks);
+  for (uint32_t rank : header.placement.map(0))
+    problem.map.insert(problem.map.end(), header.numSlices, rank);
+  problem.stages.resize(problem.map.size());
+  return success();
 }
 
 LogicalResult Maker::readTimes() {
   // Costs are looked up by the steps of a schedule.
   Schedule steps(header);
   steps.ranks.resize(header.numRanks);
-  for (unsigned stage = 0; stage != header.numStages; ++stage)
+  for (unsigned stage = 0; stage != problem.numStages(); ++stage)
     for (unsigned kind = 0; kind != problem.numKinds(); ++kind)
-      for (unsigned j = 0; j != header.numUnits; ++j)
-        steps.ranks[problem.map[stage]].push_back(Step(kindOf(kind), stage, j));
+      for (unsigned j = 0; j != problem.microbatches; ++j)
+        steps.ranks[problem.map[stage]].push_back(stepOf(kind, stage, j));
   FailureOr<TickCosts> costs = TickCosts::make(steps, diags);
   if (failed(costs))
     return failure();
@@ -129,15 +138,15 @@ LogicalResult Maker::readTimes() {
   __int128 sum = 0;
   auto add = [&](Ticks ticks) {
     common = std::gcd(common, ticks);
-    sum += __int128(ticks) * header.numUnits;
+    sum += __int128(ticks) * problem.microbatches;
     return ticks;
   };
-  for (unsigned stage = 0; stage != header.numStages; ++stage) {
+  for (unsigned stage = 0; stage != problem.numStages(); ++stage) {
     StageFigures &own = problem.stages[stage];
     for (unsigned kind = 0; kind != problem.numKinds(); ++kind) {
       Ticks least = 0;
-      for (unsigned j = 0; j != header.numUnits; ++j) {
-        Step step(kindOf(kind), stage, j);
+      for (unsigned j = 0; j != problem.microbatches; ++j) {
+        Step step = stepOf(kind, stage, j);
         Ticks ticks = costs->duration(step, 0, 1);
         least = j ? std::min(least, ticks) : ticks;
       }
@@ -221,9 +230,19 @@ static void dropImpliedEdges(Problem &problem) {
 
 LogicalResult Maker::readEdges(const TickCosts &costs) {
   header.graph.forEachEdge(header.numStages, [&](StageGraph::Edge edge) {
-    unsigned from = problem.map[edge.from], to = problem.map[edge.to];
-    problem.edges.push_back(
-        {edge.from, edge.to, costs.hop(from, to), costs.hop(to, from)});
+    unsigned slices = header.numSlices;
+    unsigned from = edge.from * slices, to = edge.to * slices;
+    Edge own = {from, to, costs.hop(problem.map[from], problem.map[to]),
+                costs.hop(problem.map[to], problem.map[from])};
+    for (; own.from != from + slices; ++own.from, ++own.to)
+      problem.edges.push_back(own);
+  });
+  // A slice uses those before it, which wait for its gradients.
+  for (unsigned stage = 0; stage != problem.numStages(); ++stage)
+    if (model.sliceOf(stage) + 1 != header.numSlices)
+      problem.edges.push_back({stage, stage + 1});
+  llvm::sort(problem.edges, [](const Edge &a, const Edge &b) {
+    return std::pair(a.from, a.to) < std::pair(b.from, b.to);
   });
   dropImpliedEdges(problem);
   uint64_t transfers = uint64_t(problem.edges.size()) * problem.microbatches;
@@ -240,8 +259,9 @@ LogicalResult Maker::readMemory() {
   if (failed(memory))
     return failure();
   Ticks common = 0;
-  for (unsigned stage = 0; stage != header.numStages; ++stage) {
-    StageFigures &own = problem.stages[stage];
+  for (unsigned place = 0; place != problem.numStages(); ++place) {
+    unsigned stage = model.stageOf(place);
+    StageFigures &own = problem.stages[place];
     auto delta = [&](StepKind kind) {
       return memory->delta(Step(kind, stage, 0));
     };
@@ -278,10 +298,10 @@ LogicalResult Maker::readMemory() {
   model.sizeFactor = common;
   // The memory of all micro-batches at once is as good as no limit.
   std::vector<Ticks> alone(header.numRanks), during(header.numRanks);
-  for (unsigned stage = 0; stage != header.numStages; ++stage) {
+  for (unsigned stage = 0; stage != problem.numStages(); ++stage) {
     const StageFigures &own = problem.stages[stage];
     unsigned rank = problem.map[stage];
-    alone[rank] += own.mostHeld() * header.numUnits;
+    alone[rank] += own.mostHeld() * problem.microbatches;
     for (Ticks more : own.during)
       during[rank] = std::max(during[rank], more);
   }
@@ -328,8 +348,9 @@ Schedule makeSchedule(const Model &model, const Words &words) {
     list.reserve(words[rank].size());
     for (uint8_t letter : words[rank]) {
       const Letter &own = problem.info(rank, letter);
-      list.push_back(
-          Step(stepKindOf(own.kind, problem.split), own.stage, next[letter]++));
+      list.push_back(Step(stepKindOf(own.kind, problem.split),
+                          model.stageOf(own.stage),
+                          model.unitOf(own.stage, next[letter]++)));
     }
   }
   return schedule;
@@ -339,7 +360,8 @@ bool hasShape(const Model &model, const Schedule &schedule) {
   return schedule.placement == model.header.placement &&
          !schedule.forwardOnly &&
          (schedule.graph.isChain() || schedule.graph == model.header.graph) &&
-         schedule.numUnits == model.problem.microbatches;
+         schedule.numUnits == model.header.numUnits &&
+         schedule.numSlices == model.header.numSlices;
 }
 
 std::optional<Words> wordsOf(const Model &model, const Schedule &schedule) {
@@ -353,7 +375,7 @@ std::optional<Words> wordsOf(const Model &model, const Schedule &schedule) {
         continue;
       auto add = [&](LetterKind kind) {
         words[rank].push_back(
-            problem.letter(kind, problem.chunkOf(step.stage())));
+            problem.letter(kind, problem.chunkOf(model.placeOf(step))));
       };
       switch (step.kind()) {
       case StepKind::F:

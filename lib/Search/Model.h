@@ -28,6 +28,18 @@ struct Model {
   bool takesCheapestMicrobatch = false;
   /// The size of the parameters of each rank.
   std::vector<Rational> residents;
+  /// A stage of the problem is a slice of a stage of the header: stage s * n +
+  /// k is slice k of n of stage s. These are the stage and the slice of one,
+  /// and the unit of its step of a micro-batch.
+  unsigned stageOf(unsigned place) const { return place / header.numSlices; }
+  unsigned sliceOf(unsigned place) const { return place % header.numSlices; }
+  unsigned unitOf(unsigned place, unsigned microbatch) const {
+    return microbatch * header.numSlices + sliceOf(place);
+  }
+  /// The stage of the problem that has a step.
+  unsigned placeOf(Step step) const {
+    return step.stage() * header.numSlices + step.unit() % header.numSlices;
+  }
   /// The problem is a relaxation of the model; its bound holds for the model.
   bool isRelaxed() const {
     return leavesOutOccupancy || takesCheapestMicrobatch;
@@ -49,8 +61,9 @@ struct Model {
 };
 
 /// Makes the problem of a header with a placement of one direction and equally
-/// many stages on all ranks; `split` says whether backwards are split. Reports
-/// unsupported costs and sizes, and ranks that cannot hold one micro-batch.
+/// many stages on all ranks, in which slices are further chunks; `split` says
+/// whether backwards are split. Reports unsupported costs and sizes, and ranks
+/// that cannot hold one micro-batch.
 llvm::FailureOr<Model> makeModel(const ScheduleHeader &header, bool split,
                                  DiagEngine &diags);
 

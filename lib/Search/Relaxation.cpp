@@ -28,7 +28,7 @@ public:
   Times(const Model &model, bool mixed)
       : model(model), costs(model.header.costs), mixed(mixed) {
     std::optional<Rational> least;
-    for (unsigned j = 0; j != model.header.numUnits; ++j) {
+    for (unsigned j = 0; j != model.problem.microbatches; ++j) {
       Rational own = costs.get(Figure::Factor, {FigureScope::Microbatch, j})
                          .value_or(Rational(1));
       least = least ? std::min(*least, own) : own;
@@ -60,9 +60,12 @@ public:
   }
   /// The time of a step, of the cheapest micro-batch.
   Rational alone(unsigned stage, StepKind kind) const {
-    return inTicks(costs.of(kind, stage, model.problem.map[stage]),
-                   model.problem.map[stage])
-        .value_or(0);
+    unsigned rank = model.problem.map[stage], slice = model.sliceOf(stage);
+    std::optional<Rational> time =
+        inTicks(costs.of(kind, model.stageOf(stage), rank, slice), rank);
+    Rational factor = costs.get(Figure::Factor, {FigureScope::Slice, slice})
+                          .value_or(Rational(1));
+    return time ? Rational::mul(*time, factor).value_or(0) : 0;
   }
 
 private:
@@ -174,7 +177,7 @@ static bool splitNeedsNoMore(const Model &model, DiagEngine &diags) {
     for (bool split : {false, true}) {
       Schedule steps(model.header);
       for (unsigned rank = 0; rank != problem.ranks; ++rank) {
-        unsigned stage = problem.stageOf(rank, chunk);
+        unsigned stage = model.stageOf(problem.stageOf(rank, chunk));
         StepList &list = steps.ranks.emplace_back();
         if (!split)
           list.push_back(Step(StepKind::B, stage, 0));

@@ -259,8 +259,11 @@ void writeCertificate(const Model &model, StringRef layout, const Words &words,
     os << "layout " << layout << '\n';
   os << "tick " << model.time(1) << "\nunit " << model.size(1) << "\nranks "
      << problem.ranks << " stages " << problem.numStages() << " microbatches "
-     << problem.microbatches << " backward "
-     << (problem.split ? "split" : "whole") << "\nmap";
+     << problem.microbatches
+     << (model.header.numSlices == 1
+             ? ""
+             : " slices " + std::to_string(model.header.numSlices))
+     << " backward " << (problem.split ? "split" : "whole") << "\nmap";
   for (uint32_t rank : problem.map)
     os << ' ' << rank;
   os << '\n';

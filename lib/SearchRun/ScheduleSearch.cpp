@@ -30,7 +30,12 @@ FailureOr<SearchProblem> ScheduleSearch::prepare(const SearchRequest &request) {
   header.name = "found";
   header.numRanks = request.ranks;
   header.numStages = request.ranks * request.chunks;
-  header.numUnits = request.microbatches;
+  uint64_t units = uint64_t(request.microbatches) * request.slices;
+  if (units > maxUnits)
+    return diags.report(DiagLoc(), diag::SearchTooLarge, maxUnits,
+                        "slices of micro-batches", units);
+  header.numUnits = unsigned(units);
+  header.numSlices = request.slices;
   header.placement = Placement(
       {search::placementMap(request.isV, request.ranks, request.chunks)});
   GraphBuilder graph(header.numStages, diags);
@@ -54,8 +59,11 @@ FailureOr<SearchProblem> ScheduleSearch::prepare(const SearchRequest &request) {
       search::makeModel(header, request.split, diags);
   if (failed(model))
     return failure();
-  if (request.certified && search::overlapsGain(*model))
-    return diags.report(DiagLoc(), diag::SearchOverlaps);
+  if ((request.certified || request.slices != 1) &&
+      search::overlapsGain(*model, /*mixed=*/request.slices != 1))
+    return diags.report(DiagLoc(), diag::SearchOverlaps,
+                        request.slices == 1 ? "a certificate"
+                                            : "a search with slices");
   return SearchProblem{request, std::move(*model), {}, {}, 0};
 }
 

@@ -22,6 +22,8 @@ struct SearchRequest {
   unsigned ranks = 1;
   unsigned microbatches = 1;
   unsigned chunks = 1;
+  /// The slices of a micro-batch.
+  unsigned slices = 1;
   /// The placement `v`, else `loop`.
   bool isV = false;
   /// Edges between stages in addition to the chain.

@@ -335,9 +335,10 @@ void SearchReport::printBound(raw_ostream &os) const {
 void SearchReport::print(raw_ostream &os) const {
   os << "search: " << countText(request.ranks, "rank") << ", "
      << nameOf(request.isV, request.chunks) << ", "
-     << countText(request.microbatches, "micro-batch", "es") << ", backward "
-     << nameOf(found.form) << ": makespan " << decimalText(found.makespan)
-     << '\n';
+     << countText(request.microbatches, "micro-batch", "es")
+     << (request.slices == 1 ? "" : " of " + countText(request.slices, "slice"))
+     << ", backward " << nameOf(found.form) << ": makespan "
+     << decimalText(found.makespan) << '\n';
   printBound(os);
   if (AssumedCosts costs = assumed(); !costs.empty())
     os << "  assumed: " << costs.text() << '\n';
@@ -367,6 +368,7 @@ void SearchReport::print(json::OStream &json) const {
   json.attribute("bound_relaxed", found.model.isRelaxed());
   json.attribute("ranks", request.ranks);
   json.attribute("microbatches", request.microbatches);
+  json.attribute("slices", request.slices);
   json.attribute("chunks", request.chunks);
   json.attribute("placement", request.isV ? "v" : "loop");
   printLayouts(json);

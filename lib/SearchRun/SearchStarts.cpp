@@ -67,13 +67,17 @@ bool SearchStart::fits(const MemorySettings &memory) const {
 
 static FailureOr<Schedule> lower(const ScheduleSource &source,
                                  const CheckedSchedule &schedule,
-                                 const search::Problem &problem,
+                                 const ScheduleHeader &header,
                                  DiagEngine &diags,
                                  LowerOptions lowering = {}) {
-  lowering.params = {{"ranks", problem.ranks},
-                     {"microbatches", problem.microbatches}};
+  // The micro-batches of a program without a parameter for them count slices.
+  lowering.params = {{"ranks", header.numRanks},
+                     {"microbatches", schedule.slices ? header.numMicrobatches()
+                                                      : header.numUnits}};
+  if (header.numSlices != 1)
+    lowering.slices = header.numSlices;
   if (schedule.chunks)
-    lowering.params.push_back({"chunks", problem.chunks});
+    lowering.params.push_back({"chunks", header.numStages / header.numRanks});
   return source.lower(schedule, lowering, diags);
 }
 
@@ -87,7 +91,8 @@ size_t StartLibrary::size() {
 }
 
 const StartLibrary::Entry *StartLibrary::get(size_t index,
-                                             const search::Problem &problem) {
+                                             const search::Model &model) {
+  const search::Problem &problem = model.problem;
   auto [it, isNew] = lowered.try_emplace(
       {index, problem.ranks, problem.microbatches, problem.chunks});
   if (!isNew)
@@ -97,8 +102,9 @@ const StartLibrary::Entry *StartLibrary::get(size_t index,
   // Limits the time of a single program.
   LowerOptions lowering;
   lowering.maxSteps = (1u << 24) + 16 * uint64_t(problem.numSteps());
-  FailureOr<Schedule> made = lower(*source, *checked, problem, diags, lowering);
-  if (failed(made) || made->numStages != problem.numStages() ||
+  FailureOr<Schedule> made =
+      lower(*source, *checked, model.header, diags, lowering);
+  if (failed(made) || made->numStages != model.header.numStages ||
       failed(verify(*made, diags)))
     return nullptr;
   ParamValues params = furtherParams(*checked, *made);
@@ -179,7 +185,7 @@ unsigned SearchStarts::addLibrary(StartLibrary &library,
       continue;
     }
     budget.spend(100 * uint64_t(model.problem.numSteps()));
-    if (const StartLibrary::Entry *entry = library.get(i, model.problem))
+    if (const StartLibrary::Entry *entry = library.get(i, model))
       addSchedule(entry->schedule, entry->params);
   }
   for (SearchStart &start : starts)
@@ -197,7 +203,7 @@ LogicalResult SearchStarts::add(StringRef input) {
     auto chosen = (*source)->schedule("", diags);
     if (failed(chosen))
       return failure();
-    schedule = lower(**source, **chosen, model.problem, diags);
+    schedule = lower(**source, **chosen, model.header, diags);
     if (succeeded(schedule))
       params = furtherParams(**chosen, *schedule);
   } else {
@@ -205,15 +211,18 @@ LogicalResult SearchStarts::add(StringRef input) {
   }
   if (failed(schedule) || failed(verify(*schedule, diags)))
     return failure();
-  const search::Problem &problem = model.problem;
+  const ScheduleHeader &header = model.header;
   auto refuse = [&](const Twine &why) {
     return diags.report(DiagLoc(), diag::SearchStart, shortened(input),
                         why.str());
   };
-  if (schedule->numRanks != problem.ranks ||
-      schedule->numUnits != problem.microbatches)
+  if (schedule->numRanks != header.numRanks ||
+      schedule->numMicrobatches() != header.numMicrobatches())
     return refuse("it has " + countText(schedule->numRanks, "rank") + " and " +
-                  countText(schedule->numUnits, "micro-batch", "es"));
+                  countText(schedule->numMicrobatches(), "micro-batch", "es"));
+  if (schedule->numSlices != header.numSlices)
+    return refuse("it has " + countText(schedule->numSlices, "slice") +
+                  " per micro-batch");
   if (schedule->placement != model.header.placement)
     return refuse("it places its stages on other ranks");
   if (!schedule->graph.isChain() && schedule->graph != model.header.graph)

@@ -62,7 +62,7 @@ public:
   };
   /// A schedule for these sizes; null if it does not exist, or has another
   /// number of stages.
-  const Entry *get(size_t index, const search::Problem &problem);
+  const Entry *get(size_t index, const search::Model &model);
 
 private:
   const SearchPath &path;
