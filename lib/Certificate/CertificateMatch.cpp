@@ -87,7 +87,7 @@ LogicalResult Match::sizes() {
     for (unsigned k = 0; k != slices; ++k)
       edges.push_back({edge.from * slices + k, edge.to * slices + k});
   });
-  // A slice uses the keys and values of the one before it.
+  // A slice uses the keys and values of the previous slice.
   for (unsigned stage = 0; stage != certificate.stages; ++stage)
     if ((stage + 1) % slices != 0)
       edges.push_back({stage, stage + 1});

@@ -41,7 +41,7 @@ private:
 
   static constexpr unsigned maxOpenCases = 64;
 
-  /// Takes the next line that is not empty; false at the end.
+  /// Takes the next line with words; false at the end.
   bool next() {
     words.clear();
     at = 0;

@@ -119,3 +119,26 @@ for lists, keywords, kind, text in (
         raise AssertionError((lists, keywords))
     except kind as problem:
         assert text in str(problem), (text, problem)
+
+# Slices: numbers are units, and those of step IR are of micro-batch and slice.
+sliced = Schedule.from_steps([["F0", "F1", "B1", "B0"], [("F", 1, 0), "F s1 m0.1", "1B1", "B s1 m0.0"]], slices=2)
+assert (sliced.microbatches, sliced.slices, sliced.units) == (1, 2, 2)
+assert sliced.csv == pipec.compile("one_f_one_b", ranks=2, microbatches=1, slices=2).csv
+for name in "seq1f1b", "zb1p", "interleaved_zb":
+    made = pipec.compile(name, ranks=3, microbatches=6, slices=3)
+    assert Schedule.from_steps(made.steps, placement=made.maps, slices=3).steps == made.steps, name
+graph = Schedule.from_steps([["F0", "F1", "B1", "B0"]] * 3, edges=[(0, 2), (1, 2)], slices=2)
+assert graph.edges == [(0, 2), (1, 2)] and graph.slices == 2
+for wrong, lists in (0, [["F0", "B0"]]), (-1, [["F0", "B0"]]):
+    try:
+        Schedule.from_steps(lists, slices=wrong)
+    except ValueError as error:
+        assert str(error) == f"slices is {wrong}, not a positive number"
+    else:
+        raise AssertionError(wrong)
+try:
+    Schedule.from_steps([["F0", "F1", "B0", "B1"]], slices=2)
+except pipec.CompileError as error:
+    assert "m0.0" in error.errors[0].message, error.errors
+else:
+    raise AssertionError("backwards ascend")

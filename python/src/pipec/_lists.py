@@ -37,10 +37,11 @@ def placed(placement: Placement, ranks: int, stages: int) -> list[list[int]]:
 
 
 def step_ir(name: str, lists: Sequence[Sequence[str]], maps: Sequence[Sequence[int]], microbatches: int,
-            header: Iterable[str] = ()) -> str:
+            header: Iterable[str] = (), slices: int = 1) -> str:
     """Step IR of these lines per rank. `header` has further entries of the header."""
-    text = ["pipec-steps 1",
-            f"schedule @{_quoted(name)} {{ ranks {len(lists)} stages {len(maps[0])} microbatches {microbatches}",
+    sliced = f" slices {slices}" if slices != 1 else ""
+    text = [f"pipec-steps {2 if sliced else 1}",
+            f"schedule @{_quoted(name)} {{ ranks {len(lists)} stages {len(maps[0])} microbatches {microbatches}{sliced}",
             *(f"  {entry}" for entry in header),
             *(f"  map {' '.join(map(str, ranks))}" for ranks in maps)]
     for rank, lines in enumerate(lists):
@@ -56,7 +57,7 @@ def group_line(steps: Sequence[str]) -> str:
 
 
 def lists_ir(lists: Sequence[Iterable[Any]], stages: int | None, placement: Placement, microbatches: int | None,
-             edges: Iterable[tuple[int, int]] | None, name: str) -> str:
+             edges: Iterable[tuple[int, int]] | None, name: str, slices: int | None = None) -> str:
     """Step IR of lists of steps; the arguments are those of `Schedule.from_steps`."""
     if isinstance(lists, (bytes, Mapping)) or not isinstance(lists, Iterable) or not hasattr(lists, "__len__"):
         raise TypeError(f"steps is {lists!r}, not a list of steps per rank")
@@ -68,7 +69,10 @@ def lists_ir(lists: Sequence[Iterable[Any]], stages: int | None, placement: Plac
     maps = placed(placement, len(lists), len(lists) if stages is None else stages)
     if stages is not None and any(len(ranks) != stages for ranks in maps):
         raise ValueError(f"the placement is for {len(maps[0])} stages, not {stages}")
-    reader = ListReader(maps)
+    pieces = 1 if slices is None else integer(slices, "slices")
+    if pieces < 1:
+        raise ValueError(f"slices is {pieces}, not a positive number")
+    reader = ListReader(maps, pieces)
     lines = [list(reader.lines(rank, steps)) for rank, steps in enumerate(lists)]
     pairs = None if edges is None else [_edge(edge) for edge in edges]
     if pairs is not None and not pairs and len(maps[0]) > 1:
@@ -76,7 +80,8 @@ def lists_ir(lists: Sequence[Iterable[Any]], stages: int | None, placement: Plac
     header = [f"graph {', '.join(pairs)}"] if pairs else []
     if not reader.backward:
         header.append("forward_only")
-    return step_ir(name, lines, maps, reader.microbatches if microbatches is None else integer(microbatches, "microbatches"), header)
+    return step_ir(name, lines, maps, reader.microbatches if microbatches is None else integer(microbatches, "microbatches"), header,
+                   pieces)
 
 
 def _edge(edge: Any) -> str:
@@ -95,7 +100,8 @@ def _quoted(name: str) -> str:
 class ListReader:
     """The lines of step IR for lists of steps of any form."""
 
-    def __init__(self, maps: Sequence[Sequence[int]]):
+    def __init__(self, maps: Sequence[Sequence[int]], slices: int = 1):
+        self._slices = slices
         self._stages: dict[int, set[int]] = {}
         """The stages of each rank."""
         for ranks in maps:
@@ -154,7 +160,7 @@ class ListReader:
             return text
         if microbatch < 0:
             raise ValueError(f"{where}: {kind} names no micro-batch")
-        text += f" m{microbatch}"
+        text += f" m{microbatch}" if self._slices == 1 else f" m{microbatch // self._slices}.{microbatch % self._slices}"
         if kind in _TRANSFERS:
             to = stage + NEXT_STAGE[kind] if other < 0 else other
             # Stage 0 has no predecessor, which the compiler reports.

@@ -125,8 +125,8 @@ class Schedule:
 
     @classmethod
     def from_steps(cls, steps: str | Sequence[Iterable[Any]], *, stages: int | None = None, placement: Placement = "loop",
-                   microbatches: int | None = None, edges: Iterable[tuple[int, int]] | None = None,
-                   name: str = "steps", cost: Cost | None = None, profile: Profile | None = None,
+                   microbatches: int | None = None, slices: int | None = None,
+                   edges: Iterable[tuple[int, int]] | None = None, name: str = "steps", cost: Cost | None = None, profile: Profile | None = None,
                    target: str | None = None, passes: str | None = None, args: Sequence[str] = ()) -> Schedule:
         """The schedule of these lists of steps, one per rank, verified by the
         compiler; or of step IR as text (docs/StepIR.md), which has its own sizes.
@@ -139,7 +139,8 @@ class Schedule:
 
         `placement` is `"loop"` or `"v"`, or the rank of each stage; `stages` is their
         number, by default that of the ranks or of the list. `microbatches` is by
-        default one more than the highest. `edges` are all edges of a stage graph that
+        default one more than the highest. With `slices`, the numbers of steps are
+        units, micro-batch * slices + slice, but in step IR. `edges` are all edges of a stage graph that
         is not a chain. Without a backward the schedule is forward-only. `cost`,
         `profile`, `target`, `passes` and `args` are those of `pipec.compile`.
 
@@ -147,13 +148,13 @@ class Schedule:
         have the rank and the position of the step and point into the lists as step
         IR."""
         if isinstance(steps, str):
-            if (stages, placement, microbatches, edges, name) != (None, "loop", None, None, "steps"):
+            if (stages, placement, microbatches, slices, edges, name) != (None, "loop", None, None, None, "steps"):
                 raise TypeError("step IR has its own sizes, placement, edges and name")
             text = steps
         else:
             from ._lists import lists_ir
 
-            text = lists_ir(steps, stages, placement, microbatches, edges, name)
+            text = lists_ir(steps, stages, placement, microbatches, edges, name, slices)
         with Inputs() as inputs:
             command = ["-", "--input=steps", "--emit=ir", *inputs.costs(cost, profile),
                        *options(target=target, passes=passes), *words(args)]
