@@ -120,6 +120,7 @@ function checkedSchedule(json) {
     params: Object.entries(checkedObject("params", json.params))
       .map(([name, value]) => [name.slice(0, maxText), checkedNumber("params", value)]),
     ranks: number("ranks", isIndex), stages: number("stages", isIndex), microbatches: number("microbatches", isIndex),
+    slices: json.slices === undefined ? 1 : number("slices", (value) => isIndex(value) && value > 0),
     ticksPerUnit: number("ticksPerUnit", isPositive), memoryUnit: number("memoryUnit", isPositive),
     makespan: number("makespan"), length: number("length"), from: number("from"), to: number("to"),
     phases: checkedList("phases", json.phases, null, checkedText), colors: checkedColors(json.colors), lanes,

@@ -39,7 +39,7 @@ class Painter extends RowPainter {
   hasRoomForKinds({ lane, schedule }) {
     const perUnit = (this.right - nameWidth) / (this.t1 - this.t0);
     for (let i = lowerBound(lane.n, (k) => lane.right[k] > this.t0); i < lane.n && lane.left[i] < this.t1; ++i) {
-      const letters = String(lane.microbatch[i]).length + chunkName(schedule, lane, i).length;
+      const letters = String(unitName(lane, i)).length + chunkName(schedule, lane, i).length;
       const width = (lane.right[i] - lane.left[i]) * perUnit;
       if (width < 6.5 * (letters + 1) + 12) return false;
     }

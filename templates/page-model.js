@@ -30,6 +30,7 @@ function readSchedule(block) {
   };
   schedule.most = Math.max(0, ...schedule.lanes.map((lane) => lane.most));
   schedule.labelLetters = String(Math.max(0, schedule.microbatches - 1)).length
+    + (schedule.slices > 1 ? 1 + String(schedule.slices - 1).length : 0)
     + (schedule.most < 2 ? 0 : schedule.most <= 26 ? 1 : 1 + String(schedule.most - 1).length);
   schedule.count = schedule.lanes.reduce((sum, lane) => sum + lane.n, 0);
   schedule.memoryPeak = schedule.lanes.reduce((peak, lane) => Math.max(peak, lane.peak), 0);
@@ -40,11 +41,17 @@ function readSchedule(block) {
   return schedule;
 }
 
+// Micro-batches and slices of units; without slices, a unit is a micro-batch.
+function splitUnits(units, slices) {
+  return slices === 1 ? { microbatch: units, slice: null }
+    : { microbatch: units.map((m) => Math.floor(m / slices)), slice: units.map((m) => m % slices) };
+}
+
 function readLane(json, schedule, unit) {
   const n = json.k.length;
   const lane = {
     rank: json.rank, n, work: json.work / unit, forward: 0, most: 0,
-    kind: json.k.toUpperCase(), stage: json.s, chunk: json.c, microbatch: json.m,
+    kind: json.k.toUpperCase(), stage: json.s, chunk: json.c, ...splitUnits(json.m, schedule.slices),
     phase: json.p, source: json.l,
     // When the group of a step runs, and the part of it where the step is drawn.
     start: new Float64Array(n), end: new Float64Array(n),
@@ -88,7 +95,7 @@ function readLane(json, schedule, unit) {
   lane.ready = new Map();
   for (let k = 0, y = json.w?.y ?? []; k < y.length; k += 3)
     lane.ready.set(y[k], { index: y[k + 1], held: y[k + 2] < 0 ? null : y[k + 2] / schedule.memoryUnit });
-  lane.waits = readWaits(json.waits ?? { k: "", s: [], m: [], t: [] }, schedule.from, unit);
+  lane.waits = readWaits(json.waits ?? { k: "", s: [], m: [], t: [] }, schedule, unit);
   return lane;
 }
 
@@ -107,10 +114,10 @@ function readFsdp(json, from, unit) {
   };
 }
 
-function readWaits(json, from, unit) {
-  let at = from;
+function readWaits(json, schedule, unit) {
+  let at = schedule.from;
   return {
-    n: json.k.length, kind: json.k, stage: json.s, microbatch: json.m,
+    n: json.k.length, kind: json.k, stage: json.s, ...splitUnits(json.m, schedule.slices),
     time: Float64Array.from(json.t, (gap) => (at += gap) / unit),
   };
 }
@@ -235,14 +242,16 @@ function phasesOf(schedule, lane) {
 }
 
 // The steps or gaps that a search asks for: {lane, index, gap} in the order of their
-// starts, gaps the longest first. `F s2 m3`, `B5` (of micro-batch 5), `r1 W`, `idle`.
+// starts, gaps the longest first. `F s2 m3`, `B5` (of micro-batch 5), `B5.1` (of its
+// slice 1), `r1 W`, `idle`.
 // null for a search of another form.
 function search(schedule, text) {
-  const wanted = { kind: null, s: null, m: null, r: null };
+  const wanted = { kind: null, s: null, m: null, r: null, slice: null };
   let idle = false;
   for (const word of text.trim().split(/\s+/)) {
-    const found = /^(?:([FBIW])(\d*)|([smr])(\d+)|(idle))$/i.exec(word);
+    const found = /^(?:([FBIW])(\d*)|([smr])(\d+)|(idle))(?:(?<=[FBIWm]\d+)\.(\d+))?$/i.exec(word);
     if (!found) return null;
+    if (found[6]) wanted.slice = Number(found[6]);
     if (found[5]) idle = true;
     else if (found[1]) {
       wanted.kind = found[1].toUpperCase();
@@ -255,7 +264,8 @@ function search(schedule, text) {
     for (let index = 0; index < lane.n; ++index) {
       if (idle && !lane.gap[index]) continue;
       if ((wanted.kind === null || lane.kind[index] === wanted.kind) && (wanted.s === null || lane.stage[index] === wanted.s)
-          && (wanted.m === null || lane.microbatch[index] === wanted.m)) items.push({ lane, index, gap: idle });
+          && (wanted.m === null || lane.microbatch[index] === wanted.m)
+          && (wanted.slice === null || lane.slice?.[index] === wanted.slice)) items.push({ lane, index, gap: idle });
     }
   }
   const key = ({ lane, index, gap }) => {
@@ -279,11 +289,16 @@ const kindNames = {
 
 function waitName(waits, i) {
   return waits.kind[i] === "G" ? `WAIT_REDUCE_GRAD s${waits.stage[i]}`
-    : `WAIT_SEND_${waits.kind[i]} s${waits.stage[i]} m${waits.microbatch[i]}`;
+    : `WAIT_SEND_${waits.kind[i]} s${waits.stage[i]} m${unitName(waits, i)}`;
 }
 
 function stepName(lane, i) {
-  return `${lane.kind[i]} s${lane.stage[i]} m${lane.microbatch[i]}`;
+  return `${lane.kind[i]} s${lane.stage[i]} m${unitName(lane, i)}`;
+}
+
+// The micro-batch of a step and, with slices, its slice: 3.1.
+function unitName(lane, i) {
+  return lane.microbatch[i] + (lane.slice ? "." + lane.slice[i] : "");
 }
 
 function timeText(time) {

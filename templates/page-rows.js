@@ -38,9 +38,9 @@ class RowPainter {
 
   fill(schedule, lane, i) {
     const colors = this.kindColors(schedule, lane.kind[i]), shades = colors.length - 1;
-    const chunk = lane.chunk[i];
-    return colors[schedule.most <= shades ? Math.min(chunk, shades - 1)
-      : Math.min(shades - 1, Math.floor(chunk * shades / schedule.most))];
+    const bySlice = schedule.most < 2 && lane.slice;
+    const part = bySlice ? lane.slice[i] : lane.chunk[i], parts = bySlice ? schedule.slices : schedule.most;
+    return colors[parts <= shades ? Math.min(part, shades - 1) : Math.min(shades - 1, Math.floor(part * shades / parts))];
   }
 
   paintGrid(top, bottom) {
@@ -122,7 +122,7 @@ class RowPainter {
       g.fillRect(a, y, b - a - (b - a > 4 ? 1 : 0), height);
       const isNth = every && lane.kind[i] === kind && lane.nth[i] % every === 0;
       if (height === laneHeight && (isNth || fits.has(typeOfStep(lane, i)))) {
-        const name = (this.withKinds ? lane.kind[i] : "") + lane.microbatch[i] + chunkName(schedule, lane, i);
+        const name = (this.withKinds ? lane.kind[i] : "") + unitName(lane, i) + chunkName(schedule, lane, i);
         // The part of the step that is in view has the number.
         const left = isNth ? a : Math.max(a, nameWidth), right = isNth ? b : Math.min(b, this.right);
         const middle = (left + right) / 2, half = 3.25 * name.length;

@@ -155,7 +155,7 @@ int PageData::sourceOf(Step step) {
 /// Writes the colors of kinds on light and dark pages: all shades, then the
 /// color of text on them.
 void PageData::writeColors(JsonObject &page) {
-  unsigned shades = numShades(picture.chunks().most());
+  unsigned shades = numShades(picture.numShaded());
   JsonObject colors(page.key("colors"));
   for (Scheme scheme : {Scheme::Light, Scheme::Dark}) {
     JsonObject own(colors.key(scheme == Scheme::Light ? "light" : "dark"));
@@ -187,6 +187,7 @@ void PageData::writeHeader(JsonObject &page) {
   }
   page("ranks", schedule.numRanks)("stages", schedule.numStages);
   page("microbatches", schedule.numMicrobatches());
+  page("slices", schedule.numSlices);
   page("ticksPerUnit", picture.costs().perUnit());
   page("makespan", run.makespan())("length", picture.length());
   page("memoryUnit", picture.memory().perUnit());

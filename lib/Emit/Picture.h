@@ -96,6 +96,16 @@ public:
   const DataFlow &flow() const { return dataFlow; }
   const ChunkNames &chunks() const { return chunkNames; }
   const MemoryModel &memory() const { return theMemory; }
+  /// The number of chunks of a rank, or of slices of a micro-batch where ranks
+  /// hold one chunk, and the one of a step; they have shades of the color of
+  /// its kind.
+  unsigned numShaded() const {
+    return chunkNames.most() > 1 ? chunkNames.most() : theSchedule->numSlices;
+  }
+  unsigned shadedOf(Step step) const {
+    return chunkNames.most() > 1 ? chunkNames.of(*theSchedule, step)
+                                 : step.unit() % theSchedule->numSlices;
+  }
   /// The duration of the step at `index` of a list on its own, in ticks; the
   /// time of an overlap is divided among its members in proportion.
   int64_t alone(unsigned rank, size_t index) const {

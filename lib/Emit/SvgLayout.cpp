@@ -37,9 +37,8 @@ static StringRef legendText(StepKind kind) {
 SvgLayout::SvgLayout(const Picture &picture, const EmitOptions &options,
                      int64_t maxWidth)
     : picture(picture), schedule(picture.schedule()),
-      shades(numShades(picture.chunks().most())),
-      memoryView(options.memoryView), facts(picture),
-      name(options.title.value_or(schedule.name)) {
+      shades(numShades(picture.numShaded())), memoryView(options.memoryView),
+      facts(picture), name(options.title.value_or(schedule.name)) {
   survey();
   findPhases();
   description = sizes() + "; " + figures();

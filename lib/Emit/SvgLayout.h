@@ -86,21 +86,21 @@ public:
   std::string peakText(unsigned rank) const {
     return roundedText(picture.memory().size(facts.peak(rank)));
   }
-  /// The text on the box of a step: the micro-batch and the chunk.
+  /// The text on the box of a step: the micro-batch, the slice and the chunk.
   std::string number(Step step) const {
-    std::string text = std::to_string(step.unit());
+    std::string text;
     llvm::raw_string_ostream os(text);
+    printUnit(os, step.unit(), schedule.numSlices);
     picture.chunks().print(picture.chunks().of(schedule, step), os);
     return text;
   }
   unsigned shade(Step step) const {
-    return shadeOf(picture.chunks().of(schedule, step),
-                   picture.chunks().most());
+    return shadeOf(picture.shadedOf(step), picture.numShaded());
   }
 
   const Picture &picture;
   const Schedule &schedule;
-  /// The number of shades for the chunks.
+  /// The number of shades for the chunks, or for slices.
   unsigned shades;
 
   MemoryView memoryView;

@@ -60,7 +60,8 @@ size_t printTimelineGroup(raw_ostream &os, const Schedule &schedule,
   for (size_t i = begin, end = Schedule::groupEnd(list, i); i != end; ++i) {
     text.clear();
     raw_svector_ostream name(text);
-    name << stepKindName(list[i].kind()) << list[i].unit();
+    name << stepKindName(list[i].kind());
+    printUnit(name, list[i].unit(), schedule.numSlices);
     chunks.print(chunks.of(schedule, list[i]), name);
     os << (colors ? terminalColor(list[i].kind()) : "") << text
        << (colors ? StringRef(plainColor) : "")

@@ -263,9 +263,12 @@ void TraceWriter::writeRank(unsigned rank) {
 void TraceWriter::writeWhat(JsonObject &args, Step step) const {
   args("kind", stepKindName(step.kind()));
   args(step.stream() == Stream::Tied ? "group" : "stage", step.stage());
-  if (hasUnit(step.kind()))
-    args("microbatch", step.unit())("chunk",
-                                    picture.chunks().of(schedule, step));
+  if (!hasUnit(step.kind()))
+    return;
+  args("microbatch", step.unit() / schedule.numSlices);
+  if (schedule.numSlices > 1)
+    args("slice", step.unit() % schedule.numSlices);
+  args("chunk", picture.chunks().of(schedule, step));
 }
 
 void TraceWriter::writeStep(const Picture::Group &group) {

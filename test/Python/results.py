@@ -126,3 +126,8 @@ for module in _compare, _check, _search:
         if dataclasses.is_dataclass(kind) and kind.__module__ == module.__name__:
             fields = {field.name.rstrip("_") for field in dataclasses.fields(kind)}
             assert seen[kind] | more >= fields - {"reason"}, (kind, fields - seen[kind] - more)
+
+# Slices.
+sliced = pipec.search(ranks=2, microbatches=2, slices=2, effort=1)
+assert sliced.slices == 2 == sliced.schedule.slices and sliced.optimal
+assert pipec.compare("gpipe", ranks=2, microbatches=2, slices=2, library=False).slices == 2

@@ -96,6 +96,8 @@ class Comparison:
 
     ranks: int
     microbatches: int
+    slices: int
+    """The slices of a micro-batch, where a schedule can have them."""
     per: str
     """`part` or `layer`: what the costs are for."""
     parts: int | None
@@ -151,7 +153,8 @@ class Comparison:
         return pandas("Comparison.to_dataframe").DataFrame(rows)
 
 
-def compare(*schedules: Input, ranks: int, microbatches: int, chunks: Sizes | None = None, cost: Cost | None = None,
+def compare(*schedules: Input, ranks: int, microbatches: int, slices: int | None = None,
+            chunks: Sizes | None = None, cost: Cost | None = None,
             profile: Profile | None = None, parts: int | None = None, memory_limit: float | str | None = None,
             model: str | None = None, target: str | Sequence[str] | None = None, layers: str | int | None = None,
             split: str | Sequence[str] | None = None, layout: str | Sequence[str] | None = None,
@@ -172,7 +175,7 @@ def compare(*schedules: Input, ranks: int, microbatches: int, chunks: Sizes | No
     """
     targets = target if target is None or isinstance(target, str) else ",".join(
         text(each, "target") for each in listed(target, "target", "texts"))
-    command = ["compare", "--format=json", *counts(ranks=ranks, microbatches=microbatches, parts=parts, top=top),
+    command = ["compare", "--format=json", *counts(ranks=ranks, microbatches=microbatches, slices=slices, parts=parts, top=top),
                *figures(memory_limit=memory_limit), *options(model=model, target=targets, layers=layers_text(layers),
                                                              split=split, layout=layout, sort=sort),
                *switches(no_library=not library), *words(args)]

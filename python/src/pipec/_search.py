@@ -105,6 +105,7 @@ class SearchResult:
     """The bound leaves out costs that the makespan includes."""
     ranks: int
     microbatches: int
+    slices: int
     chunks: int
     placement: str
     backward: str
@@ -145,7 +146,8 @@ class SearchResult:
                 f"makespan {rounded(self.makespan)}, {how}>")
 
 
-def search(*, ranks: int, microbatches: int, chunks: int | None = None, placement: str | None = None,
+def search(*, ranks: int, microbatches: int, slices: int | None = None, chunks: int | None = None,
+           placement: str | None = None,
            backward: str | None = None, cost: Cost | None = None, profile: Profile | None = None, parts: int | None = None,
            memory_limit: float | str | None = None, layers: str | int | None = None, layout: str | None = None,
            layouts: bool = False, start: Sequence[Input] = (), library: bool = True, effort: int | None = None,
@@ -162,8 +164,8 @@ def search(*, ranks: int, microbatches: int, chunks: int | None = None, placemen
     Raises CompileError if no schedule exists.
     """
     command = ["search", "--format=json",
-               *counts(ranks=ranks, microbatches=microbatches, chunks=chunks, parts=parts, seed=seed, threads=threads,
-                       effort=effort),
+               *counts(ranks=ranks, microbatches=microbatches, slices=slices, chunks=chunks, parts=parts, seed=seed,
+                       threads=threads, effort=effort),
                *figures(memory_limit=memory_limit),
                *options(placement=placement, backward=backward, layers=layers_text(layers), layout=layout, time=time,
                         within=within, minimize=minimize,
