@@ -89,6 +89,7 @@ private:
   class CommonDenominator;
   class Maker;
 
+  /// The times of F, B, I, W and R.
   using ComputeTicks = std::array<int64_t, 5>;
   /// The costs of the steps of one stage on one rank, without the factor of a
   /// micro-batch.
