@@ -5,6 +5,7 @@
 
 #include "Driver/Figures.h"
 #include "Support/Words.h"
+#include "Transforms/Checks.h"
 #include "Transforms/Passes.h"
 #include "Verify/Verifier.h"
 
@@ -67,7 +68,10 @@ CandidateEvaluator::make(const CandidateOptions &options, FrameworkJudge &judge,
 /// Keeps only the compute steps.
 static void dropTransfers(Schedule &schedule) {
   for (StepList &list : schedule.ranks)
-    llvm::erase_if(list, [](Step step) { return !isCompute(step.kind()); });
+    llvm::erase_if(list, [](Step step) {
+      return !isCompute(step.kind()) &&
+             objectOf(stateBefore(step.kind())) != Object::Copy;
+    });
   schedule.times.clear();
 }
 
@@ -157,7 +161,47 @@ void CandidateEvaluator::measure(FailureOr<Schedule> schedule,
     candidate.target = form.target->name;
   if (failed(schedule))
     return;
-  FailureOr<Report> figures = run(*schedule, form, candidate);
+  measureAsIs(*schedule, form, candidate);
+  if (candidate.outcome == Candidate::Outcome::TooLarge && !form.target)
+    saveMemory(*schedule, form, candidate);
+}
+
+/// Recomputes activations of a schedule that exceeds the memory limit, or if
+/// their costs are given copies them to the host, whichever is faster.
+void CandidateEvaluator::saveMemory(const Schedule &schedule,
+                                    CandidateForm form, Candidate &candidate) {
+  if (schedule.forwardOnly || schedule.has(step_facts::extras))
+    return;
+  Schedule computes = schedule;
+  Candidate unused = candidate;
+  if (failed(applySettings(computes, *form.given, unused)))
+    return;
+  removeSteps(computes, step_facts::transfers | step_facts::sendWaits);
+  bool copies =
+      computes.costs.has(Figure::Offload) || computes.costs.has(Figure::Reload);
+  std::string reason = candidate.reason;
+  for (StringRef by : {"recompute", "offload"}) {
+    if (by == "offload" && !copies)
+      continue;
+    Schedule saved = computes;
+    Candidate other = candidate;
+    InjectRecomputeOptions recompute;
+    recompute.place = RecomputePlace::Early;
+    if (failed(by == "offload" ? runInjectOffload(saved, {}, diags)
+                               : runInjectRecompute(saved, recompute, diags)))
+      continue;
+    other.memoryBy = by;
+    measureAsIs(std::move(saved), form, other);
+    if (other.outcome == Candidate::Outcome::Fits && other.isBefore(candidate))
+      candidate = std::move(other);
+  }
+  if (candidate.outcome != Candidate::Outcome::Fits)
+    candidate.reason = reason;
+}
+
+void CandidateEvaluator::measureAsIs(Schedule schedule, CandidateForm form,
+                                     Candidate &candidate) {
+  FailureOr<Report> figures = run(schedule, form, candidate);
   if (failed(figures))
     return;
   candidate.figures = std::move(*figures);

@@ -83,6 +83,9 @@ struct Candidate {
   /// True if the layers of its stages are known, from `layout` or its own.
   bool hasLayers = false;
   unsigned stages = 0;
+  /// What keeps it within the memory limit: "recompute" or "offload"; empty if
+  /// nothing has to.
+  std::string memoryBy;
   /// For a program that gets slices by the option: their number.
   unsigned slices = 1;
   /// The number of copies of the model's parameters: 2 for a bidirectional
@@ -146,6 +149,9 @@ private:
         diags(diags) {}
   void measure(llvm::FailureOr<Schedule> schedule, CandidateForm form,
                Candidate &candidate);
+  void measureAsIs(Schedule schedule, CandidateForm form, Candidate &candidate);
+  void saveMemory(const Schedule &schedule, CandidateForm form,
+                  Candidate &candidate);
   llvm::LogicalResult applySettings(Schedule &schedule,
                                     const GivenSettings &given,
                                     Candidate &candidate);

@@ -236,7 +236,10 @@ void Comparison::printRows(raw_ostream &os, size_t width) const {
         first.name + (first.assumed.empty() ? "" : " ~"), params,
         showsLayout() ? first.layout : "", first.target};
     for (auto [column, cell] : zip(figureColumns, figureCells(first)))
-      cells.push_back(column.key == "memory" && !sizes ? "" : cell);
+      cells.push_back(column.key != "memory"    ? cell
+                      : !first.memoryBy.empty() ? cell + " " + first.memoryBy
+                      : sizes                   ? cell
+                                                : "");
     cells.push_back(bound);
     for (const Verdict &verdict : first.verdicts)
       cells.push_back(

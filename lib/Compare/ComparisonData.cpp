@@ -38,7 +38,7 @@ void Comparison::printCsv(raw_ostream &os) const {
   os << "schedule,parameters,fits,reason";
   for (const FigureColumn &column : figureColumns)
     os << ',' << column.key;
-  os << ",layout,target,place,bound";
+  os << ",memory_by,layout,target,place,bound";
   for (const FrameworkInfo &info : frameworkTable)
     os << ',' << info.key;
   os << '\n';
@@ -48,7 +48,8 @@ void Comparison::printCsv(raw_ostream &os) const {
        << (fits ? "true" : "false") << ',' << csvCell(candidate.reason);
     for (const FigureColumn &column : figureColumns)
       os << ',' << (candidate.figures ? csvNumber(column.of(candidate)) : "");
-    os << ',' << csvCell(candidate.layout) << ',' << candidate.target << ',';
+    os << ',' << candidate.memoryBy << ',' << csvCell(candidate.layout) << ','
+       << candidate.target << ',';
     if (fits)
       os << candidate.place;
     os << ',' << (candidate.bound ? csvNumber(*candidate.bound) : "");
@@ -100,6 +101,7 @@ static void printCandidate(json::OStream &json, const Candidate &candidate) {
   for (const FigureColumn &column : figureColumns)
     if (column.key != "copies")
       writeExact(json, column.key, column.of(candidate));
+  json.attribute("memory_by", textOrNull(candidate.memoryBy));
   if (candidate.bound)
     writeExact(json, "bound", *candidate.bound);
   json.attributeObject("frameworks",

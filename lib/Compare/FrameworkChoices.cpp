@@ -67,6 +67,26 @@ std::string searchCommand(const SearchRequest &request, StringRef placement,
   return commandText(words);
 }
 
+/// The words that write a candidate into a file, with the pass that keeps it
+/// within the memory limit before those of its target.
+static std::vector<std::string> fileWords(const Candidate &candidate,
+                                          const FileChoice &file,
+                                          const CommandCosts &costs) {
+  if (candidate.memoryBy.empty())
+    return file.words;
+  std::vector<std::string> words;
+  if (!costs.limit.empty())
+    words.push_back("--memory-limit=" + costs.limit);
+  for (StringRef word : file.words) {
+    bool isTarget = word.consume_front("--target=");
+    std::string pass =
+        "--passes=inject-" + candidate.memoryBy +
+        (candidate.memoryBy == "recompute" ? "{place=early}," : ",");
+    words.push_back((isTarget ? pass : "") + word.str());
+  }
+  return words;
+}
+
 /// The commands that write a candidate into a file.
 static std::vector<std::string> commandsOf(const Candidate &candidate,
                                            const CandidateOptions &options,
@@ -76,7 +96,7 @@ static std::vector<std::string> commandsOf(const Candidate &candidate,
   if (const auto &request = candidate.request) {
     std::vector<std::string> write = {"best.steps"};
     std::vector<std::string> settings = write;
-    llvm::append_range(write, file.words);
+    llvm::append_range(write, fileWords(candidate, file, costs));
     std::vector<std::string> commands = {
         searchCommand(*request, request->isV ? "v" : "loop", candidate.layout,
                       costs, options,
@@ -110,9 +130,10 @@ static std::vector<std::string> commandsOf(const Candidate &candidate,
     settings.push_back("--layout=" + candidate.layout);
   llvm::append_range(settings, file.settings);
   FailureOr<ShippedTarget> passes = makeShippedTarget(file.target, diags);
-  if (succeeded(passes) && passes->passes.usesCosts())
+  if (!candidate.memoryBy.empty() ||
+      (succeeded(passes) && passes->passes.usesCosts()))
     llvm::append_range(words, cost);
-  llvm::append_range(words, file.words);
+  llvm::append_range(words, fileWords(candidate, file, costs));
   std::vector<std::string> commands = {commandText(words)};
   if (!file.settings.empty())
     commands.push_back(commandText(settings));

@@ -16,10 +16,10 @@ AssumedCosts::AssumedCosts(const CostSettings &costs, const CostUse &use) {
   for (const CostUse::Entry &entry : use.entries())
     for (unsigned kind = 0; kind != rulesOf.size(); ++kind)
       if (entry.kinds >> kind & 1) {
-        ComputeCost cost =
-            costs.compute(Figure(kind), entry.stage, entry.rank, entry.slice);
-        if (cost.isAssumed())
-          rulesOf[kind] |= 1u << unsigned(cost.rule);
+        CostRule rule = costs.ruleOf(StepKind(kind), entry.stage, entry.rank,
+                                     entry.slice);
+        if (rule != CostRule::Given)
+          rulesOf[kind] |= 1u << unsigned(rule);
       }
 }
 

@@ -27,7 +27,7 @@ public:
     std::optional<unsigned> slice = std::nullopt;
   };
 
-  /// F, B, I and W.
+  /// F, B, I and W, which `with` is for.
   static constexpr uint8_t allKinds = (1 << 4) - 1;
 
   CostUse() = default;
@@ -71,7 +71,7 @@ public:
   }
   bool empty() const { return kinds().empty(); }
   bool has(StepKind kind) const { return rulesOf[unsigned(kind)]; }
-  /// In the order F, B, I, W.
+  /// In the order F, B, I, W, R.
   llvm::SmallVector<StepKind, 4> kinds() const;
   /// `I and W`; empty if there are none.
   std::string kindsText() const;
@@ -82,10 +82,10 @@ public:
 
 private:
   /// By kind; the bit `1 << rule` is set for each rule.
-  std::array<uint16_t, 4> rulesOf = {};
+  std::array<uint16_t, 5> rulesOf = {};
 };
 
-/// Warns of costs of F, B, I and W that were not given (SplitCostAssumed); for
+/// Warns of costs of F, B, I, W and R that were not given (SplitCostAssumed); for
 /// results that depend on them.
 void warnOfAssumed(const AssumedCosts &assumed, DiagLoc loc, DiagEngine &diags);
 

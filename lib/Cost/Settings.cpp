@@ -139,6 +139,17 @@ ComputeCost CostSettings::compute(Figure figure, unsigned stage,
   return result;
 }
 
+CostRule CostSettings::ruleOf(StepKind kind, unsigned stage,
+                              std::optional<unsigned> rank,
+                              std::optional<unsigned> slice) const {
+  if (kind != StepKind::R)
+    return compute(costFigure(kind), stage, rank, slice).rule;
+  GivenCosts costs = given(stage, rank, slice);
+  bool isAssumed = !has(Figure::R) &&
+                   any_of(costs, [](const auto &cost) { return bool(cost); });
+  return isAssumed ? CostRule::AsF : CostRule::Given;
+}
+
 std::optional<Rational> CostSettings::of(Figure figure, unsigned stage,
                                          std::optional<unsigned> rank,
                                          std::optional<unsigned> slice) const {

@@ -127,6 +127,11 @@ struct CostSettings : FigureSet {
   ComputeCost compute(Figure figure, unsigned stage,
                       std::optional<unsigned> rank = std::nullopt,
                       std::optional<unsigned> slice = std::nullopt) const;
+  /// Where the cost of F, B, I, W or R comes from. That of an R is assumed to be
+  /// that of an F if other costs are given.
+  CostRule ruleOf(StepKind kind, unsigned stage,
+                  std::optional<unsigned> rank = std::nullopt,
+                  std::optional<unsigned> slice = std::nullopt) const;
   /// The costs of F, B, I and W that are given for a stage, a rank and a slice.
   GivenCosts given(unsigned stage, std::optional<unsigned> rank = std::nullopt,
                    std::optional<unsigned> slice = std::nullopt) const;

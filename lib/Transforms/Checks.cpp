@@ -47,13 +47,6 @@ LogicalResult checkKept(const Schedule &schedule, StringRef pass,
              : success();
 }
 
-LogicalResult checkLimit(const Schedule &schedule,
-                         std::optional<Rational> limit, StringRef pass,
-                         DiagEngine &diags) {
-  return limit ? success()
-               : diags.report(schedule.source, diag::PassNeedsLimit, pass);
-}
-
 LogicalResult checkStages(const Schedule &schedule,
                           std::optional<std::vector<unsigned>> &stages,
                           DiagEngine &diags) {

@@ -23,11 +23,6 @@ llvm::LogicalResult checkNoKinds(const Schedule &schedule, uint32_t kinds,
 llvm::LogicalResult checkKept(const Schedule &schedule, llvm::StringRef pass,
                               DiagEngine &diags);
 
-/// Reports a limit that is not given.
-llvm::LogicalResult checkLimit(const Schedule &schedule,
-                               std::optional<Rational> limit,
-                               llvm::StringRef pass, DiagEngine &diags);
-
 /// Reports a stage that the schedule does not have, and sorts the others.
 llvm::LogicalResult checkStages(const Schedule &schedule,
                                 std::optional<std::vector<unsigned>> &stages,

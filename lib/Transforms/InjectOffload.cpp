@@ -370,27 +370,29 @@ LogicalResult runInjectOffload(Schedule &schedule,
   uint32_t own = step_facts::kindsOf(Object::Copy);
   if (failed(checkNone(schedule, Stream::Link, "inject-offload", diags)) ||
       failed(checkNoKinds(schedule, own, "inject-offload", diags)) ||
-      failed(checkKept(schedule, "inject-offload", diags)) ||
-      failed(checkLimit(schedule, options.limit, "inject-offload", diags)))
+      failed(checkKept(schedule, "inject-offload", diags)))
     return failure();
   FailureOr<MemoryModel> memory = MemoryModel::make(schedule, diags);
   FailureOr<Simulation> run = simulate(schedule, diags);
   if (failed(memory) || failed(run))
     return failure();
-  int64_t limit = limitInUnits(*memory, *options.limit);
+  FailureOr<std::vector<int64_t>> limits = activationLimits(
+      schedule, *memory, options.limit, "inject-offload", diags);
+  if (failed(limits))
+    return failure();
   std::optional<Schedule> best;
   std::optional<Rational> bestTime;
   // With a shared stream, a copy may last as long as those of all ranks.
   for (unsigned ranks = sharedBy(schedule.costs); ranks != 0; ranks /= 2) {
     Schedule next = schedule;
     for (unsigned rank = 0; rank != schedule.numRanks; ++rank) {
-      RankOffload offload(schedule, *run, *memory, rank, limit,
+      RankOffload offload(schedule, *run, *memory, rank, (*limits)[rank],
                           Rational(ranks));
       if (!offload.run() && options.otherwise == OffloadElse::Fail) {
         if (best || ranks > 1)
           break;
         return diags.report(offload.failedAt.source(), diag::LimitTooLow, rank,
-                            decimalText(*options.limit),
+                            decimalText(memory->size((*limits)[rank])),
                             stepText(schedule, offload.failedAt),
                             decimalText(memory->size(offload.excess)));
       }
@@ -398,13 +400,14 @@ LogicalResult runInjectOffload(Schedule &schedule,
     }
     bool fits = true;
     if (options.otherwise == OffloadElse::Recompute) {
-      if (failed(recomputeRest(next, *options.limit, diags)))
+      if (failed(recomputeRest(next, options.limit, diags)))
         return failure();
     } else {
       FailureOr<MemoryModel> placed = MemoryModel::make(next, diags);
       for (unsigned rank = 0; succeeded(placed) && rank != next.numRanks;
            ++rank)
-        fits &= placed->peaks(rank).activations <= *options.limit;
+        fits &=
+            placed->peaks(rank).activations <= memory->size((*limits)[rank]);
     }
     FailureOr<Simulation> placed = simulate(next, diags);
     if (failed(placed))

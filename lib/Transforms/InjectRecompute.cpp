@@ -23,11 +23,24 @@ using namespace llvm;
 
 namespace pipec {
 
-int64_t limitInUnits(const MemoryModel &memory, Rational limit) {
-  __int128 units = __int128(limit.numerator()) * memory.perUnit();
-  units /= limit.denominator();
-  constexpr int64_t most = std::numeric_limits<int64_t>::max() / 4;
-  return units > most ? most : int64_t(units);
+FailureOr<std::vector<int64_t>> activationLimits(const Schedule &schedule,
+                                                 const MemoryModel &memory,
+                                                 std::optional<Rational> limit,
+                                                 StringRef pass,
+                                                 DiagEngine &diags) {
+  std::vector<int64_t> limits;
+  for (unsigned rank = 0; rank != schedule.numRanks; ++rank) {
+    std::optional<Rational> own = limit;
+    if (!own && (own = schedule.memory.limit(rank)))
+      own = Rational::sub(*own, memory.peaks(rank).parameters);
+    if (!own)
+      return diags.report(schedule.source, diag::PassNeedsLimit, pass);
+    constexpr int64_t most = std::numeric_limits<int64_t>::max() / 4;
+    __int128 units =
+        __int128(own->numerator()) * memory.perUnit() / own->denominator();
+    limits.push_back(units > most ? most : int64_t(units));
+  }
+  return limits;
 }
 
 namespace {
@@ -295,7 +308,7 @@ private:
 } // namespace
 
 /// Moves Rs as long as the makespan falls.
-static LogicalResult placeEarly(Schedule &schedule, Rational limit,
+static LogicalResult placeEarly(Schedule &schedule, ArrayRef<int64_t> limits,
                                 DiagEngine &diags) {
   constexpr unsigned rounds = 4;
   FailureOr<Simulation> run = simulate(schedule, diags);
@@ -305,9 +318,8 @@ static LogicalResult placeEarly(Schedule &schedule, Rational limit,
       return failure();
     Schedule next = schedule;
     for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
-      next.ranks[rank] = EarlyPlaces(schedule, *run, *memory, rank,
-                                     limitInUnits(*memory, limit))
-                             .moved();
+      next.ranks[rank] =
+          EarlyPlaces(schedule, *run, *memory, rank, limits[rank]).moved();
     int64_t before = run->makespan();
     FailureOr<Simulation> again = simulate(next, diags);
     if (failed(again))
@@ -321,21 +333,28 @@ static LogicalResult placeEarly(Schedule &schedule, Rational limit,
 }
 
 /// Adds the Rs of all ranks, late; sets `any` if there are any.
-static LogicalResult addRecomputations(Schedule &schedule, Rational limit,
+static LogicalResult addRecomputations(Schedule &schedule,
+                                       std::optional<Rational> limit,
                                        const BitVector &stages, bool uncopies,
-                                       bool &any, DiagEngine &diags) {
+                                       std::vector<int64_t> &limits, bool &any,
+                                       DiagEngine &diags) {
   FailureOr<MemoryModel> memory = MemoryModel::make(schedule, diags);
   if (failed(memory))
     return failure();
-  int64_t units = limitInUnits(*memory, limit);
+  FailureOr<std::vector<int64_t>> found =
+      activationLimits(schedule, *memory, limit, "inject-recompute", diags);
+  if (failed(found))
+    return failure();
+  limits = std::move(*found);
   for (unsigned rank = 0; rank != schedule.numRanks; ++rank) {
     // A unit without its copies keeps its stash on the device, so the list is
     // walked again without them.
     for (bool again = true; again;) {
-      RankRecompute recompute(schedule, *memory, rank, units, stages, uncopies);
+      RankRecompute recompute(schedule, *memory, rank, limits[rank], stages,
+                              uncopies);
       if (!recompute.run())
         return diags.report(recompute.failedAt.source(), diag::LimitTooLow,
-                            rank, decimalText(limit),
+                            rank, decimalText(memory->size(limits[rank])),
                             stepText(schedule, recompute.failedAt),
                             decimalText(memory->size(recompute.excess)));
       again = recompute.leavesCopies;
@@ -350,11 +369,12 @@ static LogicalResult addRecomputations(Schedule &schedule, Rational limit,
   return success();
 }
 
-LogicalResult recomputeRest(Schedule &schedule, Rational limit,
+LogicalResult recomputeRest(Schedule &schedule, std::optional<Rational> limit,
                             DiagEngine &diags) {
   bool any = false;
+  std::vector<int64_t> limits;
   return addRecomputations(schedule, limit, BitVector(schedule.numStages, true),
-                           /*uncopies=*/true, any, diags);
+                           /*uncopies=*/true, limits, any, diags);
 }
 
 LogicalResult runInjectRecompute(Schedule &schedule,
@@ -365,7 +385,6 @@ LogicalResult runInjectRecompute(Schedule &schedule,
   if (failed(checkNone(schedule, Stream::Link, "inject-recompute", diags)) ||
       failed(checkNoKinds(schedule, own, "inject-recompute", diags)) ||
       failed(checkKept(schedule, "inject-recompute", diags)) ||
-      failed(checkLimit(schedule, options.limit, "inject-recompute", diags)) ||
       failed(checkStages(schedule, chosen, diags)))
     return failure();
   BitVector stages(schedule.numStages, !chosen);
@@ -373,11 +392,12 @@ LogicalResult runInjectRecompute(Schedule &schedule,
     for (unsigned stage : *chosen)
       stages.set(stage);
   bool any = false;
-  if (failed(addRecomputations(schedule, *options.limit, stages,
-                               /*uncopies=*/false, any, diags)))
+  std::vector<int64_t> limits;
+  if (failed(addRecomputations(schedule, options.limit, stages,
+                               /*uncopies=*/false, limits, any, diags)))
     return failure();
   if (any && options.place == RecomputePlace::Early)
-    return placeEarly(schedule, *options.limit, diags);
+    return placeEarly(schedule, limits, diags);
   return success();
 }
 

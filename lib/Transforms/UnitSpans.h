@@ -62,13 +62,19 @@ private:
   llvm::DenseMap<uint64_t, uint32_t> numbers;
 };
 
-/// The largest integer of a memory model that is at most `limit`.
-int64_t limitInUnits(const MemoryModel &memory, Rational limit);
+/// The most live activations of each rank, as integers of a memory model, by
+/// rank: `limit`, or without one the memory limit of the rank minus its
+/// parameters. Reports a rank without either.
+llvm::FailureOr<std::vector<int64_t>>
+activationLimits(const Schedule &schedule, const MemoryModel &memory,
+                 std::optional<Rational> limit, llvm::StringRef pass,
+                 DiagEngine &diags);
 
 /// Recomputes what `inject-offload` has no time to copy, as `inject-recompute`
 /// does; units with copies lose these where nothing else helps. Reports a limit
 /// that a rank exceeds even so.
-llvm::LogicalResult recomputeRest(Schedule &schedule, Rational limit,
+llvm::LogicalResult recomputeRest(Schedule &schedule,
+                                  std::optional<Rational> limit,
                                   DiagEngine &diags);
 
 } // namespace pipec
