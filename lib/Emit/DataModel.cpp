@@ -158,6 +158,28 @@ static std::string cppLiteral(StringRef text) {
   return result + '"';
 }
 
+/// The units with an R, in ascending order of stages and units.
+static std::vector<RecomputedUnits> findRecomputed(const Schedule &schedule) {
+  std::vector<std::pair<unsigned, unsigned>> units;
+  for (const StepList &list : schedule.ranks)
+    for (Step step : list)
+      if (step.kind() == StepKind::R)
+        units.emplace_back(step.stage(), step.unit());
+  sort(units);
+  std::vector<RecomputedUnits> runs;
+  for (auto [stage, unit] : units) {
+    RecomputedUnits *run = runs.empty() ? nullptr : &runs.back();
+    if (!run || run->stage != stage ||
+        (run->count > 1 && unit != run->first + run->count * run->stride)) {
+      runs.push_back({stage, unit, 1, 1});
+      continue;
+    }
+    if (run->count++ == 1)
+      run->stride = unit - run->first;
+  }
+  return runs;
+}
+
 //===----------------------------------------------------------------------===//
 // The model
 //===----------------------------------------------------------------------===//
@@ -178,6 +200,7 @@ DataModel::DataModel(const Schedule &schedule, const SourceFiles &files)
   for (const std::vector<unsigned> &group : schedule.ties)
     tieTexts.push_back(listText(group));
   layout = layoutText(schedule.layers);
+  recomputed = findRecomputed(schedule);
   sharded.resize(schedule.numStages);
   reduced.resize(schedule.numStages);
   for (const StepList &list : schedule.ranks)

@@ -65,6 +65,12 @@ enum class DataType : uint16_t {
   Node,
 };
 
+/// Units of one stage that have an R: `count` units from `first` on, each
+/// `stride` after the one before.
+struct RecomputedUnits {
+  unsigned stage, first, count, stride;
+};
+
 /// The data model of one schedule, which must outlive it. Not thread-safe,
 /// since it caches its last results.
 class DataModel : public TemplateData {
@@ -145,6 +151,7 @@ private:
   /// Those of a graph that is not a chain.
   std::vector<StageGraph::Edge> edges;
   std::vector<bool> sharded, reduced;
+  std::vector<RecomputedUnits> recomputed;
   bool isSharded = false, reducesGradients = false, waitsForSends = false,
        waitsForReductions = false, hasSteps = false;
   mutable std::unique_ptr<Families> made;

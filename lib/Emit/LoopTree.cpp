@@ -279,11 +279,15 @@ StepList stepsToWrite(ArrayRef<Step> list) {
            out[firstOfNext - 1].joined())
       ++firstOfNext;
     const Step *after = end == out.size() ? before : &out[end];
-    for (size_t k = i; k != end; ++k)
+    for (size_t k = i; k != end; ++k) {
+      // Copies are where the program or a pass has put them.
+      if (isCopy(out[k].kind()))
+        continue;
       if (const Step *like = k < firstOfNext && before ? before : after) {
         out[k].setPhase(like->phase());
         out[k].setSource(like->source());
       }
+    }
     i = end - 1;
   }
   return out;

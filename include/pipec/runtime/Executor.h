@@ -16,9 +16,10 @@
 // pool when it is complete; all that is left is waited for at the end of the
 // run. In a schedule with WAIT_SEND steps a send is waited for at its wait, and
 // its tensor goes back to the pool there and not before; likewise a reduction
-// at its WAIT_REDUCE_GRAD. The sums that REDUCE_TIED steps post run at the end,
-// after all transfers (ExecutorTies.h). `Options::blocking` waits for every
-// transfer, or batch of transfers, where it is posted, and
+// at its WAIT_REDUCE_GRAD. A copy back to the device is waited for at the step
+// that uses what it brings. The sums that REDUCE_TIED steps post run at the
+// end, after all transfers (ExecutorTies.h). `Options::blocking` waits for
+// every transfer, or batch of transfers, where it is posted, and
 // `Options::blockingReceives` for every receive or batch. Neighbour stages on
 // one rank hand tensors over without a copy.
 //
@@ -44,6 +45,7 @@
 #include "pipec/runtime/Trace.h"
 #include "pipec/runtime/Transport.h"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <exception>
@@ -72,7 +74,8 @@ struct Options {
 /// Counts of one executor over all its runs.
 struct Statistics {
   /// The most activations that were kept at one time: a chunk's activation is
-  /// held from the start of its F to the end of its B or W.
+  /// held from the start of its F, or of its R if it has one, to the end of its
+  /// B or W, except from its WAIT_OFFLOAD to its RELOAD.
   int peakActivations = 0;
   /// The most received tensors at one time: the input of an F from the posting
   /// of its receive to the end of the F, the gradient from the posting to the
@@ -104,6 +107,10 @@ template <class M, class T> class Executor {
                 "pipec: a model with int slices() const must have forward(int "
                 "stage, int microbatch, int slice, Tensor *input, Tensor "
                 "*output, Activation &kept, Context &context)");
+  static_assert(
+      !ModelRecompute<M> || ModelStashForward<M>,
+      "pipec: a model with a type Stash and recompute must have a forward that "
+      "keeps a Stash & in place of the Activation &");
   static_assert(Transport<T>,
                 "pipec: the transport must have a type Request and the "
                 "functions rank, size, isend, irecv, test, wait and header; "
@@ -149,7 +156,7 @@ public:
   }
 
   Statistics statistics() const {
-    return {activations.peak(), peakReceived, tensors.peak(), peakSends};
+    return {peakKept, peakReceived, tensors.peak(), peakSends};
   }
   /// Runs that came to their end.
   unsigned runs() const { return runNumber; }
@@ -211,6 +218,16 @@ public:
   void backwardWeight(int stage, int unit) {
     runCompute<StepKind::BackwardWeight>(stage, unit);
   }
+  void recompute(int stage, int unit) {
+    runCompute<StepKind::Recompute>(stage, unit);
+  }
+
+  void offload(int stage, int unit) { copy(StepKind::Offload, stage, unit); }
+  void waitOffload(int stage, int unit) {
+    copy(StepKind::WaitOffload, stage, unit);
+  }
+  void reload(int stage, int unit) { copy(StepKind::Reload, stage, unit); }
+  void update(int stage);
 
   // `other` is the stage at the other end, see Step::other.
   void sendForward(int stage, int unit, int other = -1) {
@@ -261,6 +278,8 @@ private:
   using Books = ExecutorBooks<M, T>;
   using Request = typename Books::Request;
   using Reduction = typename Books::Reduction;
+  using Stash = typename Books::Stash;
+  using Copies = typename Books::Copies;
   using Transfer = typename Books::Transfer;
   using Cell = typename Books::Cell;
   using HeldContext = typename Books::HeldContext;
@@ -326,6 +345,7 @@ private:
   void beginForward(Work &work);
   void beginBackward(Work &work);
   void beginWeight(Work &work);
+  void beginRecompute(Work &work);
   template <StepKind K> void compute(const Work &work);
   void computeObserved(const Work &work);
   template <StepKind K> void callModel(const Work &work);
@@ -338,10 +358,15 @@ private:
   void endForward(const Work &work);
   void endBackward(const Work &work);
   void endGradient(const Work &work);
+  void endRecompute(const Work &work);
+  void dropKept(const Work &work);
+  void copyInput(Work &work);
+  void releaseInputs(const Work &work);
   Tensor **listsOf(const Work &work) const;
   std::span<const Tensor *const> listInputs(const Work &work) const;
   std::span<const Tensor *const> listOutputGradients(const Work &work) const;
-  decltype(auto) callForward(const Work &work);
+  template <class Kept>
+  decltype(auto) callForward(const Work &work, Kept &kept);
   template <StepKind K, class Output, class Input>
   void callBackward(const Work &work, Output outputGradient,
                     Input inputGradient);
@@ -366,6 +391,15 @@ private:
   std::size_t record(RankState::Activity activity, const Step &step) {
     return record(activity, step.kind, step.stage, step.unit, step.other);
   }
+
+  /// At a change of the number of activations that are on the device.
+  void countKept(int by) { peakKept = std::max(peakKept, keptNow += by); }
+
+  // ExecutorCopies.h
+  void copy(StepKind kind, int stage, int unit);
+  static void proceedCopy(void *executor, Context &step);
+  void useKept(StepKind kind, int stage, int unit, Cell &cell);
+  void runLaterUpdates();
 
   // ExecutorTies.h
   static void proceedTied(void *executor, Context &step);
@@ -396,6 +430,11 @@ private:
   static void proceedFsdp(void *executor, Context &step);
   StageBooks &enterFsdp(StepKind kind, int stage);
   StageBooks *booksOf(int stage);
+  /// The list has a REDUCE_GRAD of the stage.
+  bool reduces(int stage) const {
+    return schedule->reducesGradients &&
+           (!schedule->reduced || schedule->reduced[stage]);
+  }
 
   // ExecutorTransfers.h
   Posted post(const Step &step);
@@ -457,6 +496,7 @@ private:
   void keepLosses();
   void start(const Schedule &newSchedule, int newRank);
   void makeBooks();
+  void markRecomputed();
   void findEnds();
   void finish();
   void checkComplete();
@@ -507,6 +547,12 @@ private:
   std::vector<Cell> cells;
   Pool<Tensor> tensors;
   Pool<Activation> activations;
+  /// What an F with an R writes into, where the input is kept for that.
+  Pool<Activation> scratch;
+  Pool<Stash> stashes;
+  Pool<Copies> copies;
+  int keptNow = 0;
+  int peakKept = 0;
   Pool<SliceContext> contexts;
   /// See `StageBooks::contexts`.
   std::vector<HeldContext> held;
@@ -531,6 +577,8 @@ private:
   /// that the executor sums at the end.
   std::vector<int> tied;
   std::vector<int> unsummed;
+  /// The stages whose UPDATE waits for the sums at the end.
+  std::vector<int> laterUpdates;
   /// By group, the ranks that hold a stage of it.
   std::vector<std::vector<int>> tiedHolders;
   /// Of the sum that is being made, in the order of their ranks.
@@ -554,6 +602,7 @@ private:
 } // namespace pipec::runtime
 
 #include "pipec/runtime/ExecutorContexts.h"
+#include "pipec/runtime/ExecutorCopies.h"
 #include "pipec/runtime/ExecutorFsdp.h"
 #include "pipec/runtime/ExecutorOverlap.h"
 #include "pipec/runtime/ExecutorRun.h"

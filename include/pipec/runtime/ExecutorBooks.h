@@ -36,6 +36,11 @@ enum CellFlag : unsigned {
   OutputFreed = 1 << 12,
   InputGradientFreed = 1 << 13,
   LossTaken = 1 << 14,
+  Recomputed = 1 << 15, // the list has an R of it
+  RecomputeBegun = 1 << 16,
+  // Where what is kept is; neither where it is on the device.
+  Leaving = 1 << 17, // between OFFLOAD and WAIT_OFFLOAD
+  OnHost = 1 << 18,  // between WAIT_OFFLOAD and RELOAD
 };
 } // namespace detail
 
@@ -45,6 +50,8 @@ template <class M, class T> struct ExecutorBooks {
   using Activation = typename M::Activation;
   using Request = typename T::Request;
   using Reduction = ReductionOf<M>;
+  using Stash = StashOf<M>;
+  using Copies = CopiesOf<M>;
 
   /// A transfer that is under way. It does not move until it is complete.
   struct Transfer {
@@ -66,6 +73,11 @@ template <class M, class T> struct ExecutorBooks {
     Tensor *outputGradient = nullptr;
     Tensor *inputGradient = nullptr;
     Activation *kept = nullptr;
+    /// What the F has kept for the R, from the one to the other, if the model
+    /// has a type for it; otherwise that is the input.
+    Stash *stash = nullptr;
+    /// From an OFFLOAD until the copy back is waited for.
+    Copies *copies = nullptr;
     /// Until the F begins, its RECV_F if that was posted; after the F, the
     /// SEND_F that a WAIT_SEND_F will wait for.
     Transfer *forwardTransfer = nullptr;
@@ -105,6 +117,7 @@ template <class M, class T> struct ExecutorBooks {
     bool reducing = false;
     /// What the REDUCE_GRAD started.
     std::optional<Reduction> reduction = {};
+    bool updated = false;
   };
   /// Where the books of a stage are; null for the stages of other ranks.
   struct Place {

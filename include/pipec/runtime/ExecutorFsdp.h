@@ -53,6 +53,12 @@ void Executor<M, T>::proceedFsdp(void *executor, Context &step) {
     } else if constexpr (requires { model.reduceGrad(step.stage); }) {
       model.reduceGrad(step.stage);
     }
+  } else if (step.kind == StepKind::Update) {
+    if constexpr (ModelUpdates<M>)
+      model.update(step.stage);
+    else
+      self.fail<RefusedError>("the schedule has UPDATE steps, and the model "
+                              "has no update(int stage)");
   } else {
     // A handler may have done the reduction itself.
     if constexpr (ModelReductions<M>)

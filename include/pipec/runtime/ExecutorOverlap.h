@@ -28,6 +28,11 @@ concept ModelOverlapsByMember =
       model.overlapped(members);
     };
 
+/// F, B or I: takes data of other stages, and makes data for others.
+constexpr bool movesData(StepKind kind) {
+  return kind <= StepKind::BackwardInput;
+}
+
 template <class M, class T>
 void Executor<M, T>::runOverlap(std::span<const Step> members) {
   group.clear();
@@ -116,7 +121,7 @@ template <class M, class T>
 bool Executor<M, T>::isMemberReady(void *executor, Context &member) {
   Executor &self = *static_cast<Executor *>(executor);
   const Work &work = *static_cast<Work *>(member.state);
-  if (work.begun || work.kind == StepKind::BackwardWeight)
+  if (work.begun || !movesData(work.kind))
     return true;
   bool isForward = work.kind == StepKind::Forward;
   int count = isForward ? work.books->inputs : work.books->targets;
@@ -157,7 +162,7 @@ void Executor<M, T>::finishMember(void *executor, Context &member) {
 template <class M, class T>
 void Executor<M, T>::sendMember(void *executor, Context &member) {
   Executor &self = *static_cast<Executor *>(executor);
-  if (member.kind == StepKind::BackwardWeight)
+  if (!movesData(member.kind))
     return;
   const Work &work = *static_cast<Work *>(member.state);
   bool isForward = member.kind == StepKind::Forward;

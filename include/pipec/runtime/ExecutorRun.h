@@ -112,16 +112,27 @@ void Executor<M, T>::start(const Schedule &newSchedule, int newRank) {
   received = 0;
   tied.clear();
   unsummed.clear();
+  laterUpdates.clear();
+  keptNow = 0;
   if (schedule == &newSchedule && rank == newRank) {
     for (StageBooks &stage : books)
       stage = {stage.stage,   stage.expected, stage.managed, stage.inputs,
                stage.targets, stage.ports,    stage.lists,   stage.contexts};
     std::fill(cells.begin(), cells.end(), Cell());
+    markRecomputed();
     return;
   }
   schedule = &newSchedule;
   rank = newRank;
   makeBooks();
+  markRecomputed();
+}
+
+template <class M, class T> void Executor<M, T>::markRecomputed() {
+  for (const RecomputedUnits &units : schedule->recomputed)
+    for (int i = 0; i != units.count; ++i)
+      if (Cell *cell = find(units.stage, units.first + i * units.stride))
+        cell->flags |= Recomputed;
 }
 
 /// Lists the edges of each stage. Those of the schedule are sorted, so both
@@ -282,12 +293,14 @@ template <class M, class T> void Executor<M, T>::checkComplete() {
     if (stage.unsharded)
       fail("stage " + std::to_string(stage.stage) +
            " is left unsharded at the end of the run");
-    if (schedule->reducesGradients && !stage.reduced &&
-        (!schedule->reduced || schedule->reduced[stage.stage]))
+    if (reduces(stage.stage) && !stage.reduced)
       fail("the run ended without REDUCE_GRAD s" + std::to_string(stage.stage));
     if (stage.reducing)
       fail("the run ended without " +
            stepText(StepKind::WaitReduceGrad, stage.stage, 0));
+    if (schedule->updates && !stage.updated)
+      fail("the run ended without " +
+           stepText(StepKind::Update, stage.stage, 0));
   }
 }
 
@@ -301,6 +314,7 @@ template <class M, class T> void Executor<M, T>::finish() {
     free(posted);
   }
   sumTies();
+  runLaterUpdates();
   keepLosses();
   ++runNumber;
   status->state.store(RankState{RankState::Finished}.pack(),

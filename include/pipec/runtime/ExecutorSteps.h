@@ -27,6 +27,8 @@ template <class F> decltype(auto) withComputeKind(StepKind kind, F &&work) {
     return work(std::integral_constant<StepKind, BackwardInput>());
   case BackwardWeight:
     return work(std::integral_constant<StepKind, BackwardWeight>());
+  case Recompute:
+    return work(std::integral_constant<StepKind, Recompute>());
   default:
     return work(std::integral_constant<StepKind, Backward>());
   }
@@ -65,7 +67,7 @@ auto Executor<M, T>::enterCompute(int stage, int unit) -> Work {
   if constexpr (K == StepKind::Forward) {
     work.firstForward = books.forwards++ == 0;
     work.lastForward = books.forwards == books.expected;
-  } else {
+  } else if constexpr (K != StepKind::Recompute) {
     if constexpr (K != StepKind::BackwardWeight)
       work.firstBackward = books.gradients++ == 0;
     if constexpr (K != StepKind::BackwardInput)
@@ -83,6 +85,8 @@ void Executor<M, T>::begin(Work &work) {
     beginForward(work);
   else if constexpr (K == StepKind::BackwardWeight)
     beginWeight(work);
+  else if constexpr (K == StepKind::Recompute)
+    beginRecompute(work);
   else
     beginBackward(work);
 }
@@ -92,6 +96,8 @@ template <StepKind K>
 void Executor<M, T>::end(const Work &work) {
   if constexpr (K == StepKind::Forward)
     endForward(work);
+  else if constexpr (K == StepKind::Recompute)
+    endRecompute(work);
   else if constexpr (K != StepKind::BackwardWeight)
     endBackward(work);
   if constexpr (K == StepKind::Backward || K == StepKind::BackwardWeight)
@@ -130,7 +136,15 @@ inline void Executor<M, T>::beginForward(Work &work) {
         model.split(*minibatch, work.stage, microbatch, slice..., *cell.input);
       });
     }
-  work.kept = cell.kept = activations.acquire();
+  if (!(cell.flags & Recomputed)) {
+    work.kept = cell.kept = activations.acquire();
+    countKept(1);
+  } else if constexpr (ModelRecompute<M>) {
+    work.stash = cell.stash = stashes.acquire();
+  } else {
+    work.kept = scratch.acquire();
+    copyInput(work);
+  }
   if constexpr (ModelSlices<M>) {
     HeldContext &of = contextHeldBy(work);
     if (work.unit % schedule->slices == 0)
@@ -162,15 +176,15 @@ inline void Executor<M, T>::beginForward(Work &work) {
 template <class M, class T>
 inline void Executor<M, T>::endForward(const Work &work) {
   Cell &cell = *work.cell;
-  // A stage without inputs may have one that was cut out of the mini-batch.
-  for (int i = 0; i != std::max(work.books->inputs, 1); ++i) {
-    Cell &port = portOf(cell, i);
-    if (!port.input)
-      continue;
-    if (port.flags & InputPosted)
+  for (int i = 0; i != work.books->inputs; ++i)
+    if (portOf(cell, i).flags & InputPosted)
       --received;
-    release(port.input);
-    port.input = nullptr;
+  if (!ModelRecompute<M> && (cell.flags & Recomputed)) [[unlikely]] {
+    scratch.release(work.kept);
+    if (work.input != cell.input)
+      tensors.release(work.input);
+  } else {
+    releaseInputs(work);
   }
   if (!isLast(work.stage)) {
     for (int i = 0; i != work.books->targets; ++i)
@@ -184,10 +198,92 @@ inline void Executor<M, T>::endForward(const Work &work) {
     cell.output = nullptr;
   }
   cell.flags |= ForwardDone;
-  if (schedule->forwardOnly) {
-    activations.release(cell.kept);
-    cell.kept = nullptr;
-    releaseContext(work);
+  if (schedule->forwardOnly)
+    dropKept(work);
+}
+
+/// The last use of the inputs.
+template <class M, class T>
+inline void Executor<M, T>::releaseInputs(const Work &work) {
+  // A stage without inputs may have one that was cut out of the mini-batch.
+  for (int i = 0; i != std::max(work.books->inputs, 1); ++i) {
+    Cell &port = portOf(*work.cell, i);
+    if (!port.input)
+      continue;
+    release(port.input);
+    port.input = nullptr;
+  }
+}
+
+/// The last use of what the forward kept.
+template <class M, class T>
+inline void Executor<M, T>::dropKept(const Work &work) {
+  activations.release(work.cell->kept);
+  countKept(-1);
+  work.cell->kept = nullptr;
+  releaseContext(work);
+}
+
+//===----------------------------------------------------------------------===//
+// R
+//===----------------------------------------------------------------------===//
+
+/// Before an F whose input is kept for an R: a forward that may change its
+/// input is given a copy.
+template <class M, class T> void Executor<M, T>::copyInput(Work &work) {
+  if constexpr (ModelForward<M> && !ModelConstForward<M>) {
+    if (!work.input || givesLists())
+      return;
+    if constexpr (std::is_copy_assignable_v<Tensor>) {
+      Tensor *copied = acquireTensor();
+      *copied = *work.input;
+      work.input = copied;
+    } else {
+      fail<RefusedError>("the schedule has R steps, and the model has neither "
+                         "a type Stash and recompute(" +
+                         placeText() +
+                         "Stash &, Activation &), nor a forward that takes a "
+                         "const Tensor *input, nor a copyable Tensor");
+    }
+  }
+}
+
+template <class M, class T>
+inline void Executor<M, T>::beginRecompute(Work &work) {
+  Cell &cell = *work.cell;
+  if (!(cell.flags & ForwardDone)) [[unlikely]]
+    failStep(work.kind, work.stage, work.unit, "runs before its F");
+  if (!(cell.flags & Recomputed)) [[unlikely]]
+    failStep(work.kind, work.stage, work.unit,
+             "runs in a schedule that does not name it as recomputed");
+  if (cell.flags & RecomputeBegun) [[unlikely]]
+    failStep(work.kind, work.stage, work.unit, "runs twice");
+  useKept(work.kind, work.stage, work.unit, cell);
+  cell.flags |= RecomputeBegun;
+  work.kept = cell.kept = activations.acquire();
+  countKept(1);
+  if constexpr (ModelSlices<M>)
+    work.context = contextHeldBy(work).context;
+  if constexpr (ModelRecompute<M>) {
+    work.stash = cell.stash;
+  } else {
+    work.input = cell.input;
+    if (!isLast(work.stage) || ModelMinibatches<M>)
+      work.output = acquireTensor();
+    if (givesLists())
+      work.inputs = listInputs(work);
+  }
+}
+
+template <class M, class T>
+inline void Executor<M, T>::endRecompute(const Work &work) {
+  if constexpr (ModelRecompute<M>) {
+    stashes.release(work.cell->stash);
+    work.cell->stash = nullptr;
+  } else {
+    if (work.output)
+      tensors.release(work.output);
+    releaseInputs(work);
   }
 }
 
@@ -203,7 +299,10 @@ inline void Executor<M, T>::beginBackward(Work &work) {
   // Inside an overlap the last stage may feed itself.
   if (!(cell.flags & (isLast(work.stage) ? ForwardBegun : ForwardDone)) ||
       !cell.kept) [[unlikely]]
-    failStep(work.kind, work.stage, work.unit, "runs before its F");
+    failStep(work.kind, work.stage, work.unit,
+             cell.flags & ForwardDone ? "runs before its R"
+                                      : "runs before its F");
+  useKept(work.kind, work.stage, work.unit, cell);
   if constexpr (ModelSlices<M>) {
     if ((work.unit + 1) % schedule->slices != 0 &&
         !(find(work.stage, work.unit + 1)->flags & GradientDone)) [[unlikely]]
@@ -264,6 +363,7 @@ inline void Executor<M, T>::beginWeight(Work &work) {
     failStep(work.kind, work.stage, work.unit, "runs twice, as W or in a B");
   if (!(cell.flags & GradientDone)) [[unlikely]]
     failStep(work.kind, work.stage, work.unit, "runs before its I");
+  useKept(work.kind, work.stage, work.unit, cell);
   cell.flags |= WeightBegun;
   work.outputGradient = cell.outputGradient;
   work.kept = cell.kept;
@@ -287,9 +387,7 @@ inline void Executor<M, T>::endGradient(const Work &work) {
     tensors.release(port.outputGradient);
     port.outputGradient = nullptr;
   }
-  activations.release(cell.kept);
-  cell.kept = nullptr;
-  releaseContext(work);
+  dropKept(work);
 }
 
 //===----------------------------------------------------------------------===//
@@ -362,14 +460,14 @@ auto Executor<M, T>::listOutputGradients(const Work &work) const
 //===----------------------------------------------------------------------===//
 
 template <class M, class T>
-decltype(auto) Executor<M, T>::callForward(const Work &work) {
+template <class Kept>
+decltype(auto) Executor<M, T>::callForward(const Work &work, Kept &kept) {
   auto call = [&](auto input) -> decltype(auto) {
-    return withSlice(work.unit,
-                     [&](int microbatch, auto... slice) -> decltype(auto) {
-                       return model.forward(work.stage, microbatch, slice...,
-                                            input, work.output, *work.kept,
-                                            contextFor(work, slice)...);
-                     });
+    return withSlice(
+        work.unit, [&](int microbatch, auto... slice) -> decltype(auto) {
+          return model.forward(work.stage, microbatch, slice..., input,
+                               work.output, kept, contextFor(work, slice)...);
+        });
   };
   if constexpr (!ModelForward<M>) {
     return call(work.inputs);
@@ -385,16 +483,32 @@ template <class M, class T>
 template <StepKind K>
 void Executor<M, T>::callModel(const Work &work) {
   if constexpr (K == StepKind::Forward) {
-    if constexpr (ModelReturnsLoss<M> && !ModelMinibatches<M>) {
-      Loss loss = callForward(work);
-      if (isLast(work.stage))
-        lossOf[std::size_t(work.unit)] = std::move(loss);
-    } else {
-      (void)callForward(work);
-      if constexpr (ModelMinibatches<M>)
+    auto run = [&](auto &kept) {
+      if constexpr (ModelReturnsLoss<M> && !ModelMinibatches<M>) {
+        Loss loss = callForward(work, kept);
         if (isLast(work.stage))
-          takeLoss(*find(work.stage, work.unit), work.unit);
-    }
+          lossOf[std::size_t(work.unit)] = std::move(loss);
+      } else {
+        (void)callForward(work, kept);
+      }
+    };
+    if constexpr (ModelRecompute<M>)
+      work.stash ? run(*work.stash) : run(*work.kept);
+    else
+      run(*work.kept);
+    if constexpr (ModelMinibatches<M>)
+      if (isLast(work.stage))
+        takeLoss(*find(work.stage, work.unit), work.unit);
+    return;
+  }
+  if constexpr (K == StepKind::Recompute) {
+    if constexpr (ModelRecompute<M>)
+      withSlice(work.unit, [&](int microbatch, auto... slice) {
+        model.recompute(work.stage, microbatch, slice..., *work.stash,
+                        *work.kept, contextFor(work, slice)...);
+      });
+    else
+      (void)callForward(work, *work.kept);
     return;
   }
   if (givesLists()) {

@@ -41,6 +41,9 @@ void Executor<M, T>::steps(std::span<const Step> table) {
     case StepKind::BackwardWeight:
       backwardWeight(step.stage, step.unit);
       break;
+    case StepKind::Recompute:
+      recompute(step.stage, step.unit);
+      break;
     case StepKind::SendForward:
       sendForward(step.stage, step.unit, step.other);
       break;
@@ -73,6 +76,18 @@ void Executor<M, T>::steps(std::span<const Step> table) {
       break;
     case StepKind::ReduceTied:
       reduceTied(step.stage);
+      break;
+    case StepKind::Offload:
+      offload(step.stage, step.unit);
+      break;
+    case StepKind::WaitOffload:
+      waitOffload(step.stage, step.unit);
+      break;
+    case StepKind::Reload:
+      reload(step.stage, step.unit);
+      break;
+    case StepKind::Update:
+      update(step.stage);
       break;
     }
   }

@@ -35,8 +35,7 @@ template <class M, class T> void Executor<M, T>::reduceTied(int group) {
       fail(name() + " comes after " + std::to_string(own->weights) + " of " +
            std::to_string(own->expected) + " weight gradients of stage " +
            std::to_string(stage));
-    if (schedule->reducesGradients && !own->reduced &&
-        (!schedule->reduced || schedule->reduced[stage]))
+    if (reduces(stage) && !own->reduced)
       fail(name() + " comes before REDUCE_GRAD s" + std::to_string(stage));
   }
   if (!held)

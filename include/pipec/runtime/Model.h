@@ -97,6 +97,38 @@
 // slice 0 where these come in order. Such a model runs schedules with as many
 // slices and no others.
 //
+// Recomputation. The list of a rank may have an R of a unit, which makes its
+// activations again, so that its forward need not keep them. Without further
+// functions, the executor keeps the input, calls `forward` with an activation
+// that it uses for nothing else, and at the R calls `forward` again, with the
+// activation that the backward is given. The value that this second call
+// returns is not a loss. If `forward` takes a `const Tensor *input`, or lists,
+// the input is kept as it is; else, since `forward` may change it, as a copy,
+// and `Tensor` must be copyable. A model can say by itself what it keeps, which
+// need not be its input:
+//
+//     using Stash = ...;
+//     void forward(int stage, int microbatch, Tensor *input, Tensor *output,
+//                  Stash &stash);
+//     void recompute(int stage, int microbatch, Stash &stash,
+//                    Activation &kept);
+//
+// Both take the slice and the context too, where there are slices. A second
+// forward must not change what the first has left in the context for later
+// slices, so contexts are written by slice number.
+//
+// Copies to the host. For OFFLOAD and RELOAD steps, a model starts to copy what
+// is kept for a unit, and returns an object with a `wait()`. That of `offload`
+// is called at the WAIT_OFFLOAD, and is the last use of the memory of the
+// device; that of `reload` before the step that uses the activation. With
+// slices, `int slice` comes after `int microbatch`:
+//
+//     Copy offload(int stage, int microbatch, Activation &kept);
+//     Copy reload(int stage, int microbatch, Activation &kept);
+//
+// Optimizer steps. `void update(int stage)` is called at an UPDATE, when the
+// gradients of the stage are complete.
+//
 // Losses. If `forward` returns a value, that of the last stage is the loss of
 // the micro-batch, or of the slice, and `run` returns the losses.
 //
@@ -126,6 +158,7 @@
 #include <algorithm>
 #include <concepts>
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -166,21 +199,55 @@ template <class M, class Slice> struct ContextWith : SliceContextType<M> {};
 
 // The functions of a model. `Slice` is one `int` for a model with slices, and
 // nothing for others.
-template <class M, class... Slice>
-concept ForwardForm =
-    requires(M &model, Slice... slice, typename M::Tensor *input,
-             typename M::Tensor *output, typename M::Activation &kept,
-             typename ContextWith<M, Slice>::type &...context) {
+/// `Input` is a tensor or a list of them, `Kept` what the forward keeps.
+template <class M, class Input, class Kept, class... Slice>
+concept KeepingForm =
+    requires(M &model, Slice... slice, Input input, typename M::Tensor *output,
+             Kept &kept, typename ContextWith<M, Slice>::type &...context) {
       model.forward(0, 0, slice..., input, output, kept, context...);
     };
 template <class M, class... Slice>
+concept ForwardForm =
+    KeepingForm<M, typename M::Tensor *, typename M::Activation, Slice...>;
+template <class M, class... Slice>
 concept GraphForwardForm =
-    requires(M &model, Slice... slice,
-             std::span<const typename M::Tensor *const> inputs,
-             typename M::Tensor *output, typename M::Activation &kept,
+    KeepingForm<M, std::span<const typename M::Tensor *const>,
+                typename M::Activation, Slice...>;
+template <class M, class... Slice>
+concept ConstForwardForm = KeepingForm<M, const typename M::Tensor *,
+                                       typename M::Activation, Slice...>;
+template <class M, class... Slice>
+concept RecomputeForm =
+    requires(M &model, Slice... slice, typename M::Stash &stash,
+             typename M::Activation &kept,
              typename ContextWith<M, Slice>::type &...context) {
-      model.forward(0, 0, slice..., inputs, output, kept, context...);
+      model.recompute(0, 0, slice..., stash, kept, context...);
     };
+template <class M, class... Slice>
+concept StashForwardForm =
+    (!ForwardForm<M, Slice...> ||
+     KeepingForm<M, typename M::Tensor *, typename M::Stash, Slice...>) &&
+    (!GraphForwardForm<M, Slice...> ||
+     KeepingForm<M, std::span<const typename M::Tensor *const>,
+                 typename M::Stash, Slice...>);
+template <class M, class... Slice>
+concept StashCopyForm =
+    requires(M &model, Slice... slice, typename M::Stash &stash,
+             typename M::Activation &kept) {
+      {
+        model.offload(0, 0, slice..., stash)
+      } -> std::same_as<decltype(model.offload(0, 0, slice..., kept))>;
+      {
+        model.reload(0, 0, slice..., stash)
+      } -> std::same_as<decltype(model.reload(0, 0, slice..., kept))>;
+    };
+template <class M, class Kept, class... Slice>
+concept CopyForm = requires(M &model, Slice... slice, Kept &kept) {
+  model.offload(0, 0, slice..., kept).wait();
+  model.reload(0, 0, slice..., kept).wait();
+  requires std::movable<decltype(model.offload(0, 0, slice..., kept))>;
+  requires std::movable<decltype(model.reload(0, 0, slice..., kept))>;
+};
 /// With tensors, or with lists of them.
 template <class M, class Output, class Input, class... Slice>
 concept BackwardForm =
@@ -319,6 +386,40 @@ concept ModelReductions = requires(M &model) {
   requires std::movable<decltype(model.reduceGrad(0))>;
 };
 
+/// A model that makes the activations of a unit with an R from a `Stash`.
+template <class M>
+concept ModelRecompute =
+    std::default_initializable<typename M::Stash> &&
+    (ModelSlices<M> ? detail::RecomputeForm<M, int> : detail::RecomputeForm<M>);
+
+/// Such a model must have a `forward` that keeps a `Stash`, with tensors, with
+/// lists or with both, as it has that which keeps an `Activation`.
+template <class M>
+concept ModelStashForward = (ModelSlices<M> ? detail::StashForwardForm<M, int>
+                                            : detail::StashForwardForm<M>);
+
+/// A model whose `forward` cannot change its input.
+template <class M>
+concept ModelConstForward = (ModelSlices<M> ? detail::ConstForwardForm<M, int>
+                                            : detail::ConstForwardForm<M>);
+
+/// Needed by schedules with copies to the host. What `offload` and `reload`
+/// return has a `wait()`, which the executor calls once.
+template <class M>
+concept ModelCopies =
+    (ModelSlices<M> ? detail::CopyForm<M, typename M::Activation, int>
+                    : detail::CopyForm<M, typename M::Activation>);
+
+/// A model that copies stashes too, with functions of the same results.
+template <class M>
+concept ModelStashCopies =
+    ModelCopies<M> && ModelRecompute<M> &&
+    (ModelSlices<M> ? detail::StashCopyForm<M, int> : detail::StashCopyForm<M>);
+
+/// Needed by schedules with optimizer steps.
+template <class M>
+concept ModelUpdates = requires(M &model) { model.update(0); };
+
 /// A model that is given a mini-batch by each run.
 template <class M>
 concept ModelMinibatches =
@@ -426,6 +527,33 @@ template <class M> struct ReductionType {
 template <ModelReductions M> struct ReductionType<M> {
   using type = decltype(std::declval<M &>().reduceGrad(0));
 };
+
+template <class M> struct StashType {
+  using type = Nothing;
+};
+template <ModelRecompute M> struct StashType<M> {
+  using type = typename M::Stash;
+};
+
+template <class M, class... Slice> struct CopyTypes {
+  using Offload = decltype(std::declval<M &>().offload(
+      0, 0, std::declval<Slice>()...,
+      std::declval<typename M::Activation &>()));
+  using Reload = decltype(std::declval<M &>().reload(
+      0, 0, std::declval<Slice>()...,
+      std::declval<typename M::Activation &>()));
+};
+template <class M> struct CopiesType {
+  struct type {};
+};
+template <ModelCopies M> struct CopiesType<M> {
+  using Types =
+      std::conditional_t<ModelSlices<M>, CopyTypes<M, int>, CopyTypes<M>>;
+  struct type {
+    std::optional<typename Types::Offload> out;
+    std::optional<typename Types::Reload> in;
+  };
+};
 } // namespace detail
 
 /// The loss of a unit, or `Nothing`.
@@ -438,6 +566,12 @@ inline constexpr bool hasLoss = !std::is_same_v<LossOf<M>, Nothing>;
 /// What a model with slices keeps from one slice to the next, or `Nothing`.
 template <class M>
 using SliceContextOf = typename detail::SliceContextType<M>::type;
+
+/// The copies that are under way for a unit, or an empty type.
+template <class M> using CopiesOf = typename detail::CopiesType<M>::type;
+
+/// What a forward keeps for an R, or `Nothing`.
+template <class M> using StashOf = typename detail::StashType<M>::type;
 
 /// What the model's `reduceGrad` returns, or an empty type.
 template <class M> using ReductionOf = typename detail::ReductionType<M>::type;

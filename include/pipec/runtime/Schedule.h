@@ -22,6 +22,16 @@ struct StageEdge {
   int to;
 };
 
+/// Units of a stage whose activations the forward drops, since the list has a
+/// Recompute of them: `count` units from `first` on, each `stride` after the
+/// one before.
+struct RecomputedUnits {
+  int stage;
+  int first;
+  int count;
+  int stride;
+};
+
 /// The header of a compiled schedule. Generated code holds one as a constant;
 /// what it points to lives as long as the program.
 ///
@@ -60,6 +70,10 @@ struct Schedule {
   std::span<const std::span<const int>> ties = {};
   /// The slices of a micro-batch; 1 if it is not sliced.
   int slices = 1;
+  /// The units with an R.
+  std::span<const RecomputedUnits> recomputed = {};
+  /// Every stage has an UPDATE.
+  bool updates = false;
 
   constexpr int units() const { return microbatches * slices; }
   constexpr int directionOf(int unit) const {

@@ -46,6 +46,8 @@ template <class Model> struct StepData {
   const typename Model::Tensor *outputGradient = nullptr;
   typename Model::Tensor *inputGradient = nullptr;
   typename Model::Activation *kept = nullptr;
+  /// Of an F with an R, and of an R, if the model has a type `Stash`.
+  StashOf<Model> *stash = nullptr;
   /// That of the micro-batch on the stage, if the model has slices.
   SliceContextOf<Model> *context = nullptr;
   /// In a graph of stages, in place of the pointers above: the inputs, the

@@ -11,12 +11,15 @@ namespace pipec::runtime {
 
 /// What a step does. `BackwardInput` and `BackwardWeight` are the two halves of
 /// a `Backward`; a transfer is named for the stage that owns it, and the wait
-/// for a send as that send.
+/// for a send as that send. `Recompute` runs a `Forward` again, `Offload` and
+/// `Reload` copy what is kept for a unit, and `Update` is the optimizer step of
+/// a stage.
 enum class StepKind : std::uint8_t {
   Forward,
   Backward,
   BackwardInput,
   BackwardWeight,
+  Recompute,
   SendForward,
   RecvForward,
   SendBackward,
@@ -28,28 +31,30 @@ enum class StepKind : std::uint8_t {
   WaitSendBackward,
   WaitReduceGrad,
   ReduceTied,
+  Offload,
+  WaitOffload,
+  Reload,
+  Update,
 };
 
-inline constexpr int numStepKinds = 15;
+inline constexpr int numStepKinds = 20;
 
 /// The name that schedules, CSV files and messages use: `F`, `SEND_B`, ...
 constexpr const char *stepName(StepKind kind) {
   constexpr const char *names[numStepKinds] = {
-      "F",           "B",
-      "I",           "W",
-      "SEND_F",      "RECV_F",
-      "SEND_B",      "RECV_B",
-      "UNSHARD",     "RESHARD",
-      "REDUCE_GRAD", "WAIT_SEND_F",
-      "WAIT_SEND_B", "WAIT_REDUCE_GRAD",
-      "REDUCE_TIED",
+      "F",           "B",           "I",
+      "W",           "R",           "SEND_F",
+      "RECV_F",      "SEND_B",      "RECV_B",
+      "UNSHARD",     "RESHARD",     "REDUCE_GRAD",
+      "WAIT_SEND_F", "WAIT_SEND_B", "WAIT_REDUCE_GRAD",
+      "REDUCE_TIED", "OFFLOAD",     "WAIT_OFFLOAD",
+      "RELOAD",      "UPDATE",
   };
   return names[int(kind)];
 }
 
-constexpr bool isCompute(StepKind kind) {
-  return kind <= StepKind::BackwardWeight;
-}
+/// A step that computes for a unit, and may be a member of an overlap.
+constexpr bool isCompute(StepKind kind) { return kind <= StepKind::Recompute; }
 constexpr bool isTransfer(StepKind kind) {
   return kind >= StepKind::SendForward && kind <= StepKind::RecvBackward;
 }
@@ -61,8 +66,12 @@ constexpr bool isSendWait(StepKind kind) {
   return kind == StepKind::WaitSendForward ||
          kind == StepKind::WaitSendBackward;
 }
+/// A copy to the host or from it, or the wait for one.
+constexpr bool isCopy(StepKind kind) {
+  return kind >= StepKind::Offload && kind <= StepKind::Reload;
+}
 constexpr bool hasMicrobatch(StepKind kind) {
-  return kind <= StepKind::RecvBackward || isSendWait(kind);
+  return kind <= StepKind::RecvBackward || isSendWait(kind) || isCopy(kind);
 }
 
 /// One row of a table of steps.
@@ -97,6 +106,7 @@ using Forward = Member<StepKind::Forward>;
 using Backward = Member<StepKind::Backward>;
 using BackwardInput = Member<StepKind::BackwardInput>;
 using BackwardWeight = Member<StepKind::BackwardWeight>;
+using Recompute = Member<StepKind::Recompute>;
 using SendForward = Member<StepKind::SendForward>;
 using RecvForward = Member<StepKind::RecvForward>;
 using SendBackward = Member<StepKind::SendBackward>;

@@ -98,8 +98,10 @@ inline void writeMicroseconds(std::ostream &os, std::int64_t nanoseconds) {
 }
 
 constexpr const char *categoryOf(StepKind kind) {
-  if (isCompute(kind))
+  if (isCompute(kind) || kind == StepKind::Update)
     return "compute";
+  if (isCopy(kind))
+    return "copy";
   return isTransfer(kind) || isSendWait(kind) ? "transfer" : "fsdp";
 }
 } // namespace detail

@@ -52,20 +52,20 @@ struct RankState {
   int unit = 0;
   int line = 0;
 
-  static_assert(numStepKinds <= 16, "a kind has four bits");
+  static_assert(numStepKinds <= 32, "a kind has five bits");
 
   /// Executors leave out higher ones.
-  static constexpr int maxLine = (1 << 18) - 1;
+  static constexpr int maxLine = (1 << 17) - 1;
 
   constexpr std::uint64_t pack() const {
     return std::uint64_t(activity) | std::uint64_t(kind) << 2 |
-           std::uint64_t(stage & 0xffff) << 6 |
-           std::uint64_t(unit & 0xffffff) << 22 | std::uint64_t(line) << 46;
+           std::uint64_t(stage & 0xffff) << 7 |
+           std::uint64_t(unit & 0xffffff) << 23 | std::uint64_t(line) << 47;
   }
   static constexpr RankState unpack(std::uint64_t bits) {
-    return {Activity(bits & 3), StepKind(bits >> 2 & 15),
-            int(bits >> 6 & 0xffff), int(bits >> 22 & 0xffffff),
-            int(bits >> 46)};
+    return {Activity(bits & 3), StepKind(bits >> 2 & 31),
+            int(bits >> 7 & 0xffff), int(bits >> 23 & 0xffffff),
+            int(bits >> 47)};
   }
 };
 
