@@ -37,12 +37,13 @@ void Difference::merge(const Difference &other) {
   loss = worse(loss, other.loss);
   gradient = worse(gradient, other.gradient);
   exactGradient = worse(exactGradient, other.exactGradient);
+  parameter = worse(parameter, other.parameter);
   allExact = allExact && other.allExact;
 }
 
 bool Difference::isEqual() const {
   return loss <= allowedRounding && gradient <= allowedRounding &&
-         exactGradient == 0;
+         exactGradient == 0 && parameter <= allowedRounding;
 }
 
 Config configOf(const pipec::runtime::Schedule &schedule) {
@@ -143,11 +144,35 @@ Difference Reference::compare(Model &other, bool forwardOnly, bool exactSoFar) {
   return result;
 }
 
+Difference Reference::compareParameters(Model &other) {
+  Difference result;
+  for (int stage = 0; stage != config.stages; ++stage) {
+    if (!other.holds(stage))
+      continue;
+    const Values &mine = model.parameters(stage);
+    const Values &theirs = other.parameters(stage);
+    Shards::Range range = other.ownRange(stage);
+    for (std::size_t i = range.begin; i != range.end; ++i)
+      result.parameter = worse(result.parameter, std::abs(mine[i] - theirs[i]));
+  }
+  return result;
+}
+
 std::size_t Reference::numParameters() const {
   std::size_t count = 0;
   for (int stage = 0; stage != config.stages; ++stage)
     count += model.gradients(stage).size();
   return count;
+}
+
+void checkKept(const Model &model, const pipec::runtime::Schedule &schedule,
+               int rank, int counted) {
+  if (!schedule.forwardOnly && model.peakKept() > counted)
+    throw std::runtime_error(
+        "rank " + std::to_string(rank) + " had " +
+        std::to_string(model.peakKept()) +
+        " activations on the device, and its executor has counted " +
+        std::to_string(counted));
 }
 
 void printPeaks(int rank, const pipec::runtime::Schedule &schedule,
@@ -159,16 +184,23 @@ void printPeaks(int rank, const pipec::runtime::Schedule &schedule,
   std::printf("\n");
 }
 
-bool printVerdict(const Difference &difference, bool forwardOnly) {
+bool printVerdict(const Difference &difference,
+                  const pipec::runtime::Schedule &schedule) {
+  bool forwardOnly = schedule.forwardOnly;
   std::printf("largest difference: losses %g", difference.loss);
   if (!forwardOnly)
     std::printf(", gradients %g", difference.gradient);
+  if (schedule.updates)
+    std::printf(", parameters %g", difference.parameter);
   std::printf("\n");
-  const char *what = forwardOnly ? "losses" : "losses and gradients";
+  const char *what = forwardOnly        ? "losses"
+                     : schedule.updates ? "losses, gradients and parameters"
+                                        : "losses and gradients";
   bool equal = difference.isEqual();
   if (!equal)
     std::printf("DIFFERENT: %s are not those of the unpipelined model\n", what);
-  else if (difference.loss == 0 && difference.gradient == 0)
+  else if (difference.loss == 0 && difference.gradient == 0 &&
+           difference.parameter == 0)
     std::printf("equal: %s are those of the unpipelined model, bit for bit\n",
                 what);
   else

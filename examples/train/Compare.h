@@ -26,6 +26,8 @@ struct Difference {
   double gradient = 0;
   /// Of a stage whose sums must be equal to the last bit.
   double exactGradient = 0;
+  /// Of parameters that UPDATE steps have changed.
+  double parameter = 0;
   bool allExact = true;
 
   void merge(const Difference &other);
@@ -55,6 +57,10 @@ public:
   /// still those of this network to the last bit, so that equal sums are equal.
   Difference compare(Model &other, bool forwardOnly, bool exactSoFar);
 
+  /// Compares the parameters of the stages that `other` holds, after the update
+  /// of both.
+  Difference compareParameters(Model &other);
+
   std::size_t numParameters() const;
 
 private:
@@ -69,13 +75,19 @@ private:
   std::vector<std::vector<int>> sources, targets;
 };
 
+/// Throws if a rank had more activations on the device than its executor has
+/// counted.
+void checkKept(const Model &model, const pipec::runtime::Schedule &schedule,
+               int rank, int counted);
+
 /// The largest counts of a rank, as pipec::runtime::Statistics has them. That
 /// of sends is shown where it does not depend on timing.
 void printPeaks(int rank, const pipec::runtime::Schedule &schedule,
                 int activations, int received, int sends);
 
 /// The closing lines; true when everything is equal.
-bool printVerdict(const Difference &difference, bool forwardOnly);
+bool printVerdict(const Difference &difference,
+                  const pipec::runtime::Schedule &schedule);
 
 /// The sizes for the first line: `4 stages, 8 micro-batches of 4 points`.
 std::string sizesText(const Config &config);

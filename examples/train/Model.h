@@ -19,6 +19,7 @@ class Model {
 public:
   using Tensor = Values;
   using Activation = Kept;
+  using Stash = Values;
   using Context = Carry;
 
   /// `own` are the stages of this rank, in any order.
@@ -31,6 +32,7 @@ public:
       order.emplace_back();
     }
     sums.resize(held.size());
+    updated.assign(held.size(), false);
     // A shared block starts as that of the first stage of its group.
     for (std::size_t group = 0; group != config.ties.size(); ++group) {
       Stage first(config, config.ties[group][0]);
@@ -60,10 +62,15 @@ public:
         sums[i].clear();
       }
   }
+  /// Updates the stages that no UPDATE step has; then all gradients are zero
+  /// again.
   void update() {
     for (std::size_t i = 0; i != held.size(); ++i) {
-      Shards::Range range = ownRange(stageOf[i]);
-      held[i].update(range.begin, range.end);
+      if (!updated[i])
+        update(stageOf[i]);
+      updated[i] = false;
+      Values &gradients = held[i].gradients();
+      std::fill(gradients.begin(), gradients.end(), 0);
     }
   }
 
@@ -136,10 +143,8 @@ public:
 
   void forward(int stage, int microbatch, int slice, Tensor *input,
                Tensor *output, Activation &kept, Context &context) {
-    double loss = at(stage).forward(step, microbatch, slice, input, output,
-                                    kept, context);
-    if (!output)
-      losses[std::size_t(microbatch * config.slices + slice)] = loss;
+    keep(1);
+    run(stage, microbatch, slice, input, output, kept, context);
   }
   void backward(int stage, int microbatch, int slice,
                 const Tensor *outputGradient, Tensor *inputGradient,
@@ -157,6 +162,7 @@ public:
   void backwardWeight(int stage, int microbatch, int, const Tensor *,
                       Activation &kept, Context &) {
     at(stage).backwardWeight(kept);
+    keep(-1);
     order[std::size_t(indexOf[std::size_t(stage)])].push_back(microbatch);
   }
 
@@ -164,10 +170,8 @@ public:
   void forward(int stage, int microbatch, int slice,
                std::span<const Tensor *const> inputs, Tensor *output,
                Activation &kept, Context &context) {
-    double loss = at(stage).forward(step, microbatch, slice, sum(inputs),
-                                    output, kept, context);
-    if (!output)
-      losses[std::size_t(microbatch * config.slices + slice)] = loss;
+    keep(1);
+    run(stage, microbatch, slice, sum(inputs), output, kept, context);
   }
   void backward(int stage, int microbatch, int slice,
                 std::span<const Tensor *const> outputGradients,
@@ -194,6 +198,58 @@ public:
     backwardWeight(stage, microbatch, slice,
                    static_cast<const Tensor *>(nullptr), kept, context);
   }
+
+  // Recomputation: the input is all that is needed to make the rest again.
+  void forward(int stage, int microbatch, int slice, Tensor *input,
+               Tensor *output, Stash &stash, Context &context) {
+    run(stage, microbatch, slice, input, output, dropped, context);
+    if (input)
+      stash.swap(*input);
+  }
+  void forward(int stage, int microbatch, int slice,
+               std::span<const Tensor *const> inputs, Tensor *output,
+               Stash &stash, Context &context) {
+    const Tensor *input = sum(inputs);
+    run(stage, microbatch, slice, input, output, dropped, context);
+    if (input)
+      stash = *input;
+  }
+  void recompute(int stage, int microbatch, int slice, Stash &stash,
+                 Activation &kept, Context &context) {
+    keep(1);
+    bool isLast = stage + 1 == config.stages;
+    at(stage).forward(step, microbatch, slice, &stash,
+                      isLast ? nullptr : &unused, kept, context);
+  }
+
+  /// A copy of activations that has been started.
+  struct Copy {
+    KeptCopy copy;
+    /// To the host: the model that has one less on the device afterwards.
+    Model *from = nullptr;
+    void wait() {
+      copy.wait();
+      if (from)
+        from->keep(-1);
+    }
+  };
+  Copy offload(int, int, int, Activation &kept) {
+    return {KeptCopy(kept, /*toHost=*/true), this};
+  }
+  Copy reload(int, int, int, Activation &kept) {
+    keep(1);
+    return {KeptCopy(kept, /*toHost=*/false)};
+  }
+
+  /// The optimizer step of a stage, whose gradients are complete.
+  void update(int stage) {
+    std::size_t index = std::size_t(indexOf[std::size_t(stage)]);
+    Shards::Range range = ownRange(stage);
+    held[index].update(range.begin, range.end, reduced(stage));
+    updated[index] = true;
+  }
+  /// The most activations that were on the device at one time.
+  int peakKept() const { return mostKept; }
 
   void prepareInput(int, int, int slice, Tensor &input) {
     input.resize(tensorSize(slice));
@@ -268,6 +324,16 @@ private:
       if (holds(stage))
         visit(stage, at(stage).blockBegin(group), at(stage).blockSize());
   }
+  /// The forward of a stage, with its loss.
+  void run(int stage, int microbatch, int slice, const Tensor *input,
+           Tensor *output, Activation &kept, Context &context) {
+    double loss = at(stage).forward(step, microbatch, slice, input, output,
+                                    kept, context);
+    if (!output)
+      losses[std::size_t(microbatch * config.slices + slice)] = loss;
+  }
+  /// At a change of the number of activations on the device.
+  void keep(int by) { mostKept = std::max(mostKept, numKept += by); }
   Stage &at(int stage) {
     return held[std::size_t(indexOf[std::size_t(stage)])];
   }
@@ -313,6 +379,13 @@ private:
   /// By unit: micro-batch * slices + slice.
   std::vector<double> losses;
   Values total;
+  /// For each held stage, whether an UPDATE step has updated it.
+  std::vector<bool> updated;
+  int numKept = 0;
+  int mostKept = 0;
+  /// What a forward makes that is recomputed.
+  Activation dropped;
+  Tensor unused;
   int step = 0;
 };
 

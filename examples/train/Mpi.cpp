@@ -22,10 +22,10 @@ namespace {
 
 /// The difference that all ranks together found.
 Difference ofAllRanks(const Difference &own) {
-  double values[4] = {own.loss, own.gradient, own.exactGradient,
+  double values[5] = {own.loss, own.gradient, own.exactGradient, own.parameter,
                       own.allExact ? 0.0 : 1.0};
-  MPI_Allreduce(MPI_IN_PLACE, values, 4, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-  return {values[0], values[1], values[2], values[3] == 0};
+  MPI_Allreduce(MPI_IN_PLACE, values, 5, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  return {values[0], values[1], values[2], values[3], values[4] == 0};
 }
 
 /// A communicator of those processes of the job that give the same `color`, in
@@ -120,9 +120,12 @@ int train(const Arguments &arguments, const Schedule &schedule,
       continue;
     reference.update();
     model.update();
+    if (schedule.updates)
+      total.merge(ofAllRanks(reference.compareParameters(model)));
   }
 
   Statistics statistics = worker.statistics();
+  checkKept(model, schedule, rank, statistics.peakActivations);
   int counts[3] = {statistics.peakActivations, statistics.peakReceived,
                    statistics.peakSends};
   std::vector<int> all(std::size_t(3 * schedule.ranks));
@@ -135,7 +138,7 @@ int train(const Arguments &arguments, const Schedule &schedule,
     const int *peaks = &all[std::size_t(3 * other)];
     printPeaks(other, schedule, peaks[0], peaks[1], peaks[2]);
   }
-  return printVerdict(total, schedule.forwardOnly) ? 0 : 1;
+  return printVerdict(total, schedule) ? 0 : 1;
 }
 
 } // namespace

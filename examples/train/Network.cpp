@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <future>
+#include <stdexcept>
 
 namespace train {
 
@@ -99,6 +101,35 @@ Kept::~Kept() = default;
 Kept::Kept(Kept &&) noexcept = default;
 Kept &Kept::operator=(Kept &&) noexcept = default;
 
+struct KeptCopy::Impl {
+  Kept *kept;
+  bool toHost;
+  std::future<std::unique_ptr<Kept::Data>> copied;
+};
+
+KeptCopy::KeptCopy(Kept &kept, bool toHost) {
+  const Kept::Data *from = (toHost ? kept.data : kept.host).get();
+  impl.reset(new Impl{&kept, toHost, std::async(std::launch::async, [from] {
+                        return std::make_unique<Kept::Data>(*from);
+                      })});
+}
+KeptCopy::~KeptCopy() = default;
+KeptCopy::KeptCopy(KeptCopy &&) noexcept = default;
+KeptCopy &KeptCopy::operator=(KeptCopy &&) noexcept = default;
+
+void KeptCopy::wait() {
+  Kept &kept = *impl->kept;
+  (impl->toHost ? kept.host : kept.data) = impl->copied.get();
+  (impl->toHost ? kept.data : kept.host).reset();
+}
+
+/// What a backward works on, which must be on the device.
+static Kept::Data &onDevice(Kept &kept) {
+  if (!kept.data)
+    throw std::logic_error("an activation is used that is not on the device");
+  return *kept.data;
+}
+
 struct Stage::Impl {
   Config config;
   bool isFirst, isLast;
@@ -118,7 +149,7 @@ struct Stage::Impl {
     return place;
   }
 
-  void addEarlier(Matrix &x, Carry &carry) const;
+  void addEarlier(Matrix &x, int slice, Carry &carry) const;
   void addLater(Matrix &gradient, Carry &carry) const;
   void forwardBlock(const BlockPlace &place, Matrix &x, KeptBlock &kept);
   void backwardBlock(const BlockPlace &place, Matrix &gradient,
@@ -172,13 +203,13 @@ std::size_t Stage::blockSize() const {
   return s.blocks[0].bias2 + std::size_t(s.config.width) - s.blocks[0].gain;
 }
 
-void Stage::update(std::size_t begin, std::size_t end) {
+void Stage::update(std::size_t begin, std::size_t end,
+                   const Values &gradients) {
   Impl &s = *impl;
   for (std::size_t i = begin; i != end; ++i) {
-    s.momentum[i] = 0.9 * s.momentum[i] + s.gradients[i];
+    s.momentum[i] = 0.9 * s.momentum[i] + gradients[i];
     s.parameters[i] -= s.config.learningRate * s.momentum[i];
   }
-  std::fill(s.gradients.begin(), s.gradients.end(), 0);
 }
 
 //===----------------------------------------------------------------------===//
@@ -212,8 +243,14 @@ void Stage::Impl::forwardBlock(const BlockPlace &place, Matrix &x,
 }
 
 /// Turns the points of a slice into means over all points up to them.
-void Stage::Impl::addEarlier(Matrix &x, Carry &carry) const {
-  MatrixMap sum(carry.sum.data(), 1, config.width);
+void Stage::Impl::addEarlier(Matrix &x, int slice, Carry &carry) const {
+  std::size_t width = std::size_t(config.width), index = std::size_t(slice);
+  carry.sums.resize(std::size_t(config.slices));
+  if (slice == 0)
+    carry.sums[0].assign(width, 0);
+  else
+    carry.sums[index] = carry.sums[index - 1];
+  MatrixMap sum(carry.sums[index].data(), 1, config.width);
   for (int i = 0; i != x.rows(); ++i)
     sum = x.row(i) = (x.row(i) + sum) / 2;
 }
@@ -250,11 +287,8 @@ double Stage::forward(int step, int microbatch, int slice, const Values *input,
   } else {
     x = ConstMatrixMap(input->data(), batch, width);
   }
-  if (s.config.isSequence) {
-    if (slice == 0)
-      carry.sum.assign(std::size_t(width), 0);
-    s.addEarlier(x, carry);
-  }
+  if (s.config.isSequence)
+    s.addEarlier(x, slice, carry);
   for (std::size_t i = 0; i != s.blocks.size(); ++i)
     s.forwardBlock(s.blocks[i], x, k.blocks[i]);
   if (!s.isLast) {
@@ -315,7 +349,7 @@ void Stage::Impl::backwardBlock(const BlockPlace &place, Matrix &gradient,
 void Stage::backwardInput(int slice, const Values *outputGradient,
                           Values *inputGradient, Kept &kept, Carry &carry) {
   Impl &s = *impl;
-  Kept::Data &k = *kept.data;
+  Kept::Data &k = onDevice(kept);
   int batch = s.config.sliceSize(slice), width = s.config.width;
   Matrix &gradient = k.embeddedGradient;
   if (s.isLast)
@@ -356,7 +390,7 @@ void Stage::Impl::addWeights(const BlockPlace &place, const KeptBlock &kept) {
 
 void Stage::backwardWeight(Kept &kept) {
   Impl &s = *impl;
-  Kept::Data &k = *kept.data;
+  Kept::Data &k = onDevice(kept);
   int width = s.config.width;
   if (s.isLast) {
     s.at(s.gradients, s.scoreWeight, width, numClasses).noalias() +=

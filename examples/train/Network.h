@@ -97,10 +97,12 @@ struct Config {
   }
 };
 
-/// What a stage hands from one slice of a micro-batch to the next: the sum at
-/// the last point and, on the way back, the gradient of the sum at the first.
+/// What a stage hands from one slice of a micro-batch to the next: for each
+/// slice the sum at its last point and, on the way back, the gradient of the
+/// sum at the first point of the slice before. Since slices have places of
+/// their own, a second forward of one changes nothing.
 struct Carry {
-  Values sum;
+  std::vector<Values> sums;
   Values gradient;
 };
 
@@ -113,7 +115,27 @@ public:
   Kept &operator=(Kept &&) noexcept;
 
   struct Data;
+  /// Where the arithmetic finds it; null while it is on the host.
   std::unique_ptr<Data> data;
+  /// The copy on the host; null while there is none.
+  std::unique_ptr<Data> host;
+};
+
+/// A copy of what is kept to the host or back, made by another thread.
+class KeptCopy {
+public:
+  /// Starts to copy `data` to the host, or what is there back to `data`.
+  KeptCopy(Kept &kept, bool toHost);
+  ~KeptCopy();
+  KeptCopy(KeptCopy &&) noexcept;
+  KeptCopy &operator=(KeptCopy &&) noexcept;
+
+  /// Waits for the end of the copy and frees the original.
+  void wait();
+
+private:
+  struct Impl;
+  std::unique_ptr<Impl> impl;
 };
 
 /// One stage: parameters, their gradients, and its arithmetic. Tensors are
@@ -145,8 +167,8 @@ public:
   std::size_t blockSize() const;
 
   /// One step of stochastic gradient descent with momentum for the parameters
-  /// from `begin` to `end`; then all gradients are zero again.
-  void update(std::size_t begin, std::size_t end);
+  /// from `begin` to `end`, with these gradients.
+  void update(std::size_t begin, std::size_t end, const Values &gradients);
 
 private:
   struct Impl;

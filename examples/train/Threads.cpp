@@ -134,12 +134,17 @@ int train(const Arguments &arguments, const Schedule &schedule,
     if (schedule.forwardOnly)
       continue;
     reference.update();
-    forAll([&](Model &model) { model.update(); });
+    forAll([&](Model &model) {
+      model.update();
+      if (schedule.updates)
+        total.merge(reference.compareParameters(model));
+    });
   }
 
   for (int rank = 0; rank != schedule.ranks; ++rank) {
-    Statistics statistics =
-        copies.front()->members[std::size_t(rank)]->worker.statistics();
+    const Member &member = *copies.front()->members[std::size_t(rank)];
+    Statistics statistics = member.worker.statistics();
+    checkKept(member.model, schedule, rank, statistics.peakActivations);
     printPeaks(rank, schedule, statistics.peakActivations,
                statistics.peakReceived, statistics.peakSends);
   }
@@ -149,7 +154,7 @@ int train(const Arguments &arguments, const Schedule &schedule,
     if (!file.flush())
       throw std::runtime_error("cannot write " + arguments.trace);
   }
-  return printVerdict(total, schedule.forwardOnly) ? 0 : 1;
+  return printVerdict(total, schedule) ? 0 : 1;
 }
 
 } // namespace
