@@ -61,7 +61,8 @@ static bool feeds(const DataFlow &flow, Step producer, Step consumer) {
     return false;
   if (producer.stage() == consumer.stage() &&
       (producer.kind() == StepKind::R || consumer.kind() == StepKind::R))
-    return producer.kind() == StepKind::F || consumer.kind() != StepKind::F;
+    return producer.kind() != consumer.kind() &&
+           (producer.kind() == StepKind::F || consumer.kind() != StepKind::F);
   if (producer.stage() == consumer.stage())
     return (needed(consumer.kind()) & bitOf(producer.kind())) != 0;
   return any_of(flow.inputs(consumer), [&](const DataFlow::Port &input) {
