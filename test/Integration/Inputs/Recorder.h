@@ -50,6 +50,11 @@ public:
     one({Kind::WaitSendBackward, s, m, 0, false, other});
   }
   void reduceTied(int group) { one({Kind::ReduceTied, group, 0}); }
+  void recompute(int s, int m) { one({Kind::Recompute, s, m}); }
+  void offload(int s, int m) { one({Kind::Offload, s, m}); }
+  void waitOffload(int s, int m) { one({Kind::WaitOffload, s, m}); }
+  void reload(int s, int m) { one({Kind::Reload, s, m}); }
+  void update(int s) { one({Kind::Update, s, 0}); }
   void waitReduceGrad(int s) { one({Kind::WaitReduceGrad, s, 0}); }
   template <class... Members> void overlap(Members... members) {
     const Step steps[] = {Step(members)...};

@@ -12,7 +12,8 @@ folder of the file. Every case is compiled to C++ in each form named by
 train: each executor trains the example model, ranks as threads, or with
 --mpirun as processes (all cases then have the same number of ranks). Prints one
 line a case; fails unless losses and gradients of all are equal to the
-unpipelined model's, and the peaks of every rank those that its list tells.
+unpipelined model's, and the peaks of every rank those that its list tells, with no
+more activations than the report of pipec says.
 
 expand: each executor runs with a worker that writes down what it is told, and
 the result is compared with the step list of `pipec --emit=ir`.
@@ -32,6 +33,7 @@ SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 import argparse
 import collections
+import json
 import os
 import random
 import re
@@ -127,8 +129,9 @@ def faults(text):
         changed[i], changed[k] = changed[k], changed[i]
         return "\n".join(changed) + "\n"
 
-    # The last of each kind, which is the easiest to forget.
-    for kind, i in {words[0]: i for _, i, words in steps}.items():
+    # The last of each kind, which is the easiest to forget. Without an R, a list is
+    # right too: it keeps more.
+    for kind, i in {words[0]: i for _, i, words in steps if words[0] != "R"}.items():
         yield without(i), f"drop `{lines[i].strip()}`"
     for kind, what in ("SEND_F", "sends"), ("RECV_F", "receives"):
         edge = [(rank, i) for rank, i, words in steps if words[0] == kind]
@@ -247,15 +250,15 @@ def expected_steps(case):
         line = re.sub(r"\s*(@\S+|//.*)?$", "", line.strip())
         if re.match(r"rank \d+ \{$", line):
             steps.append(line[:-2])
-        elif re.match(r"(overlap|batch|F|B|I|W|SEND_[FB]|RECV_[FB]|UNSHARD|RESHARD|REDUCE_GRAD|REDUCE_TIED|WAIT_\w+) ", line):
+        elif re.match(r"(overlap|batch|F|B|I|W|R|OFFLOAD|RELOAD|UPDATE|SEND_[FB]|RECV_[FB]|UNSHARD|RESHARD|REDUCE_GRAD|REDUCE_TIED|WAIT_\w+) ", line):
             steps.append(re.sub(r" (->|<-) r\d+", "", line))
     return steps
 
 
 def expected_peaks(case):
     """What each rank's list says of its largest counts, as the program prints it: an
-    activation lives from the start of its F to the end of its B or W (to that of the F
-    when there is no backward), a received tensor from its posting to the end of its F, or
+    activation lives from the start of its F, or of its R, to the end of its B or W (to
+    that of the F when there is no backward), but not on the host, a received tensor from its posting to the end of its F, or
     of its B or W, and a send in a list with waits from its posting to its wait. Members of
     an overlap acquire at its start and release at its end."""
     ranks, forward_only = [], True
@@ -271,6 +274,8 @@ def expected_peaks(case):
                 for kind, *_ in members)
     lines = []
     for rank, groups in enumerate(ranks):
+        # The units whose F keeps no activation; they leave the set at their R.
+        stashed = {tuple(which) for members in groups for kind, *which in members if kind == "R"}
         live = peak = got = most = sends = outstanding = 0
         received = collections.Counter()  # a step of a graph may have several inputs
         for members in groups:
@@ -278,17 +283,27 @@ def expected_peaks(case):
                 if kind in ("RECV_F", "RECV_B"):
                     got += 1
                     received[kind, *which] += 1
-                live += kind == "F"
+                if kind == "R":
+                    stashed.remove(tuple(which))
+                live += kind in ("F", "R", "RELOAD") and tuple(which) not in stashed
                 sends += kind in ("SEND_F", "SEND_B")
             peak, most, outstanding = max(peak, live), max(most, got), max(outstanding, sends)
             for kind, *which in members:
                 sends -= kind in ("WAIT_SEND_F", "WAIT_SEND_B")
                 live -= kind in ("B", "W") or (kind == "F" and forward_only)
+                live -= kind == "WAIT_OFFLOAD" and tuple(which) not in stashed
                 used = {"F": "RECV_F", "B": "RECV_B", "W": "RECV_B"}.get(kind)
                 got -= received.pop((used, *which), 0)
         lines.append(f"rank {rank}: peak {peak} activations, {most} received tensors"
                      + (f", {outstanding} sends" if waits else ""))
     return lines
+
+
+def reported_peaks(case):
+    """The most activations of each rank, by the report of pipec."""
+    target = [] if any(a.startswith(("--passes", "--target")) for a in case.arguments) else ["--target=cpp"]
+    report = json.loads(pipec([*case.arguments, *target, "--emit=report", "--format=json"]))
+    return [rank["memory"]["activations"] for rank in report["ranks"]]
 
 
 for case in cases:
@@ -300,6 +315,8 @@ for case in cases:
         if good and peaks != expected_peaks(case):
             good, verdict = False, "the peaks are not those of the list: " + "; ".join(
                 a for a, b in zip(expected_peaks(case), peaks) if a != b)
+        elif good and any(int(line.split()[3]) > most for line, most in zip(peaks, reported_peaks(case))):
+            good, verdict = False, f"more activations than the report says: {reported_peaks(case)}"
     elif mutates:
         errors = [line for line in text if line.startswith("error: ")]
         verdict = errors[0] if errors else text[-1] if text else "no output"
