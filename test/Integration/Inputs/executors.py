@@ -53,6 +53,7 @@ parser.add_argument("--mpirun", help="run over MPI, with this command (--cxx is 
 parser.add_argument("--count", type=int, default=10)
 parser.add_argument("--example", default="train", help="the folder of examples/ that trains")
 parser.add_argument("--link", help="what its programs link, in place of its library in the build")
+parser.add_argument("--again", action="store_true", help="train the models of Again.h, which has its own loop")
 parser.add_argument("-o", dest="out", required=True)
 options = parser.parse_args()
 os.makedirs(options.out, exist_ok=True)
@@ -189,9 +190,10 @@ if not cases:
     sys.exit("no cases")
 
 with open(f"{options.out}/main.cpp", "w") as main:
-    recorder = f"{os.path.dirname(os.path.abspath(__file__))}/Recorder.h"
+    inputs = os.path.dirname(os.path.abspath(__file__))
     main.write('#include "%s"\n#include <cstdio>\n'
-               % (recorder if options.mode == "expand" else
+               % (f"{inputs}/Recorder.h" if options.mode == "expand" else
+                  f"{inputs}/Again.h" if options.again else
                   "Mpi.h" if options.mpirun else "Threads.h"))
     main.write("#define PIPEC_SCHEDULE_ALIAS compiled\n")
     for case in cases:
@@ -202,13 +204,14 @@ with open(f"{options.out}/main.cpp", "w") as main:
                    "  MPI_Comm_rank(MPI_COMM_WORLD, &rank);\n")
     over = "Mpi" if options.mpirun else "Threads"
     worker = "MpiWorker" if options.mpirun else "ThreadWorker"
+    space = "again" if options.again else "train"
     once = "if (rank == 0) " if options.mpirun else ""
     for case in cases:
         if options.mode != "expand":
             main.write(
                 f'  {once}std::printf("== {case.name}\\n");\n'
-                f"  if (train::trainOn{over}(argc, argv, {case.name}::compiled::schedule,\n"
-                f"                      {case.name}::compiled::run<train::{worker}>))\n"
+                f"  if ({space}::trainOn{over}(argc, argv, {case.name}::compiled::schedule,\n"
+                f"                      {case.name}::compiled::run<{space}::{worker}>))\n"
                 f"    ++failed;\n")
         else:
             main.write(f'  record("{case.name}", {case.name}::compiled::schedule,\n'
