@@ -281,7 +281,7 @@ StepList stepsToWrite(ArrayRef<Step> list) {
     const Step *after = end == out.size() ? before : &out[end];
     for (size_t k = i; k != end; ++k) {
       // Copies are where the program or a pass has put them.
-      if (isCopy(out[k].kind()))
+      if (objectOf(stateBefore(out[k].kind())) == Object::Copy)
         continue;
       if (const Step *like = k < firstOfNext && before ? before : after) {
         out[k].setPhase(like->phase());
