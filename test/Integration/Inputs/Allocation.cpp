@@ -9,6 +9,7 @@
 #include "b.h"
 #include "c.h"
 #include "d.h"
+#include "e.h"
 
 #include <pipec/runtime/ThreadTransport.h>
 
@@ -51,17 +52,39 @@ struct EmptyModel {
   }
 };
 
-using Worker = Executor<EmptyModel, ThreadTransport>;
+/// The same for R, copies and UPDATE.
+struct CopyingModel : EmptyModel {
+  struct Copy {
+    void wait() {}
+  };
+  Copy offload(int, int, int &) { return {}; }
+  Copy reload(int, int, int &) { return {}; }
+  void update(int) {}
+};
+/// The same with a stash.
+struct StashingModel : CopyingModel {
+  struct Stash {};
+  using EmptyModel::forward;
+  void forward(int, int, Tensor *, Tensor *, Stash &) {}
+  void recompute(int, int, Stash &, int &) {}
+};
 
-void count(const Schedule &schedule, void (*run)(int rank, Worker &worker)) {
+template <class Model = EmptyModel>
+using Worker = Executor<Model, ThreadTransport>;
+
+template <class Model = EmptyModel>
+void count(const Schedule &schedule,
+           void (*run)(int rank, Worker<Model> &worker)) {
   ThreadGroup group(schedule.ranks);
   std::barrier together(schedule.ranks);
   std::atomic<long> before = 0, after = 0;
   long start = allocations;
   group.run([&](int rank) {
-    EmptyModel model{schedule.stages, schedule.microbatches};
+    Model model;
+    model.numStages = schedule.stages;
+    model.numMicrobatches = schedule.microbatches;
     ThreadTransport transport(group, rank);
-    Worker worker(model, transport);
+    Worker<Model> worker(model, transport);
     for (int k = 0; k != 3; ++k)
       run(rank, worker);
     together.arrive_and_wait();
@@ -82,8 +105,10 @@ void count(const Schedule &schedule, void (*run)(int rank, Worker &worker)) {
 } // namespace
 
 int main() {
-  count(one_f_one_b::schedule, one_f_one_b::run<Worker>);
-  count(zero_bubble::schedule, zero_bubble::run<Worker>);
-  count(overlapped::schedule, overlapped::run<Worker>);
-  count(waits_batched::schedule, waits_batched::run<Worker>);
+  count(one_f_one_b::schedule, one_f_one_b::run<Worker<>>);
+  count(zero_bubble::schedule, zero_bubble::run<Worker<>>);
+  count(overlapped::schedule, overlapped::run<Worker<>>);
+  count(waits_batched::schedule, waits_batched::run<Worker<>>);
+  count<CopyingModel>(both::schedule, both::run<Worker<CopyingModel>>);
+  count<StashingModel>(both::schedule, both::run<Worker<StashingModel>>);
 }
