@@ -27,7 +27,7 @@ for line in open(steps):
     line = re.sub(r"\s*(@\S+|//.*)?$", "", line.strip())
     if re.match(r"rank \d+ \{$", line):
         ranks.append([])
-    elif re.match(r"(overlap|batch|F|B|I|W|SEND_[FB]|RECV_[FB]|UNSHARD|RESHARD|REDUCE_GRAD) ", line):
+    elif re.match(r"(overlap|batch|F|B|I|W|R|SEND_[FB]|RECV_[FB]|UNSHARD|RESHARD|REDUCE_GRAD|(WAIT_)?OFFLOAD|RELOAD|UPDATE) ", line):
         for part in re.split(r" & |, ", re.sub(r"^(overlap|batch) ", "", line)):
             ranks[-1].append(re.sub(r" (->|<-) r\d+", "", part))
 last = max(int(re.search(r" s(\d+)", step)[1]) for rank in ranks for step in rank)
@@ -39,7 +39,7 @@ assert set(trace.slices) == set(trace.processes)
 slices = collections.defaultdict(list)
 for pid, found in trace.slices.items():
     for step in found:
-        assert step.category in ("compute", "transfer", "fsdp") and step.end > step.begin, step
+        assert step.category in ("compute", "transfer", "fsdp", "copy") and step.end > step.begin, step
         what = [step.args["kind"], f"s{step.args['stage']}"]
         if "microbatch" in step.args:
             what.append(f"m{step.args['microbatch']}")
