@@ -132,6 +132,59 @@ TEST(Minibatch, LossesAndOutputsComeBack) {
   });
 }
 
+/// As gpipeSteps, with an R before each backward.
+template <class X> void recomputedSteps(X &x, int rank) {
+  for (int m = 0; m != 4; ++m) {
+    if (rank == 1)
+      x.recvForward(1, m);
+    x.forward(rank, m);
+    if (rank == 0)
+      x.sendForward(0, m);
+  }
+  for (int m = 0; m != 4; ++m) {
+    x.recompute(rank, m);
+    if (rank == 0)
+      x.recvBackward(0, m);
+    x.backward(rank, m);
+    if (rank == 1)
+      x.sendBackward(1, m);
+  }
+}
+
+TEST(Minibatch, RecomputedUnitsHaveOneLoss) {
+  static constexpr RecomputedUnits all[] = {{0, 0, 4, 1}, {1, 0, 4, 1}};
+  Schedule schedule = gpipe2;
+  schedule.recomputed = all;
+  struct Counting : RowModel {
+    int lossCalls = 0;
+    double loss(const Minibatch &all, int microbatch, const Tensor &output,
+                Tensor *gradient) {
+      ++lossCalls;
+      return RowModel::loss(all, microbatch, output, gradient);
+    }
+  };
+  ThreadGroup group(2);
+  group.run([&](int rank) {
+    Counting model{{2, 4}};
+    ThreadTransport transport(group, rank);
+    Executor worker(model, transport);
+    std::vector<double> outputs(7, 0);
+    std::span<const double> losses = worker.run(
+        schedule, rank, [&](auto &x) { recomputedSteps(x, rank); }, seven,
+        outputs);
+    EXPECT_EQ(worker.statistics().peakActivations, 1);
+    if (rank == 0) {
+      EXPECT_EQ(model.gradients[0], 2 * (-1 * 1 - 1 * 2 + 2 * 7));
+      return;
+    }
+    EXPECT_EQ(model.lossCalls, 4);
+    EXPECT_EQ(std::vector<double>(losses.begin(), losses.end()),
+              (std::vector<double>{1, 0, 0, 2}));
+    EXPECT_EQ(outputs, (std::vector<double>{6, 12, 18, 24, 30, 36, 42}));
+    EXPECT_EQ(model.gradients[1], 3 * (-1 * 1 - 1 * 2 + 2 * 7));
+  });
+}
+
 TEST(Minibatch, InAnyOrderInOverlapsAndSplit) {
   static constexpr int one[] = {0, 0};
   static constexpr Schedule schedule = {"local", "", 1,   2,       3,

@@ -1,0 +1,363 @@
+//===- CopiesTest.cpp - Recomputation, copies and optimizer steps ---------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "Runtime/TestModel.h"
+
+#include <gtest/gtest.h>
+
+using namespace pipec::runtime;
+using namespace pipec::runtime::test;
+
+namespace {
+
+using Log = std::vector<std::string>;
+
+/// Writes down what the executor calls, with the object that is copied.
+struct CopyModel : TestModel {
+  using TestModel::TestModel;
+  Log *log = nullptr;
+  Activation *copied = nullptr;
+
+  void write(const char *what) { log->push_back(what); }
+  double forward(int stage, int microbatch, Tensor *input, Tensor *output,
+                 Activation &kept) {
+    write("F");
+    TestModel::forward(stage, microbatch, input, output, kept);
+    return 10 + double(std::count(log->begin(), log->end(), "F"));
+  }
+  void backward(int stage, int microbatch, const Tensor *outputGradient,
+                Tensor *inputGradient, Activation &kept) {
+    write("B");
+    EXPECT_TRUE(!copied || copied == &kept);
+    TestModel::backward(stage, microbatch, outputGradient, inputGradient, kept);
+  }
+  struct Copy {
+    CopyModel *model;
+    const char *name;
+    void wait() { model->write(name); }
+  };
+  Copy offload(int, int, Activation &kept) {
+    write("out");
+    EXPECT_TRUE(!copied || copied == &kept);
+    copied = &kept;
+    return {this, "out ends"};
+  }
+  Copy reload(int, int, Activation &kept) {
+    write("in");
+    EXPECT_EQ(copied, &kept);
+    return {this, "in ends"};
+  }
+  void update(int) { write("update"); }
+  void addGradient(int, const Tensor &) { write("sum"); }
+};
+
+/// One stage, one micro-batch.
+constexpr int alone[] = {0};
+constexpr RecomputedUnits first[] = {{0, 0, 1, 1}};
+constexpr Schedule plain = {"plain", "", 1,     1,       1,
+                            false,   1,  alone, nullptr, false};
+constexpr Schedule scheduleOf(bool recomputes, bool updates = false) {
+  Schedule schedule = plain;
+  if (recomputes)
+    schedule.recomputed = first;
+  schedule.updates = updates;
+  return schedule;
+}
+
+struct Result {
+  Log log;
+  std::string error;
+  std::vector<double> losses;
+  int peak = 0;
+};
+
+/// Runs the steps on one rank, twice if there is no error.
+struct Untouched {
+  void operator()(auto &) const {}
+};
+template <class Model = CopyModel, class Body, class SetUp = Untouched>
+Result run(const Schedule &schedule, Body body, SetUp setUp = {}) {
+  Result result;
+  result.error = messageOf(1, [&](ThreadGroup &threads, int rank) {
+    Model model(1, 1);
+    model.log = &result.log;
+    ThreadTransport transport(threads, rank);
+    Executor worker(model, transport);
+    setUp(worker);
+    for (int k = 0; k != 2; ++k) {
+      result.log.clear();
+      model.copied = nullptr;
+      auto losses = worker.run(schedule, 0, [&](auto &x) { body(x); });
+      result.losses.assign(losses.begin(), losses.end());
+    }
+    result.peak = worker.statistics().peakActivations;
+  });
+  return result;
+}
+
+TEST(Copies, AreWaitedForWhereTheListSays) {
+  auto steps = [](auto &x) {
+    x.forward(0, 0);
+    x.offload(0, 0);
+    x.waitOffload(0, 0);
+    x.reload(0, 0);
+    x.offload(0, 0);
+    x.waitOffload(0, 0);
+    x.reload(0, 0);
+    x.backward(0, 0);
+  };
+  Result result = run(plain, steps);
+  EXPECT_EQ(result.error, "");
+  EXPECT_EQ(result.log, (Log{"F", "out", "out ends", "in", "in ends", "out",
+                             "out ends", "in", "in ends", "B"}));
+  EXPECT_EQ(result.peak, 1);
+}
+
+TEST(Copies, TablesAndHandlers) {
+  auto steps = [](auto &x) {
+    static constexpr Step table[] = {
+        {StepKind::Forward, 0, 0},     {StepKind::Offload, 0, 0},
+        {StepKind::WaitOffload, 0, 0}, {StepKind::Recompute, 0, 0},
+        {StepKind::Reload, 0, 0},      {StepKind::Backward, 0, 0},
+        {StepKind::Update, 0, 0}};
+    x.steps(table);
+  };
+  EXPECT_EQ(run(scheduleOf(true, true), steps).error,
+            "`R s0 m0` runs while what is kept for it is not on the device "
+            "(rank 0)");
+  // A handler that makes the copies itself.
+  auto copies = [](auto &x) {
+    x.forward(0, 0);
+    x.offload(0, 0);
+    x.waitOffload(0, 0);
+    x.reload(0, 0);
+    x.backward(0, 0);
+  };
+  std::vector<StepKind> handled;
+  Result result = run(plain, copies, [&](auto &worker) {
+    for (StepKind kind :
+         {StepKind::Offload, StepKind::WaitOffload, StepKind::Reload})
+      worker.handle(kind, [&](auto &step) {
+        handled.push_back(step.kind);
+        EXPECT_EQ(step.kept->microbatch, 0);
+      });
+  });
+  EXPECT_EQ(result.error, "");
+  EXPECT_EQ(result.log, (Log{"F", "B"}));
+  EXPECT_EQ(handled.size(), 6u);
+  result = run(plain, copies, [&](auto &worker) {
+    worker.handle(StepKind::WaitOffload, [&](auto &step) { step.proceed(); });
+  });
+  EXPECT_EQ(result.log, (Log{"F", "out", "out ends", "in", "in ends", "B"}));
+}
+
+TEST(Copies, MistakesAreFound) {
+  auto errorOf = [](auto body) { return run(plain, body).error; };
+  EXPECT_EQ(errorOf([](auto &x) { x.offload(0, 0); }),
+            "`OFFLOAD s0 m0` comes before its F (rank 0)");
+  EXPECT_EQ(errorOf([](auto &x) {
+              x.forward(0, 0);
+              x.waitOffload(0, 0);
+            }),
+            "`WAIT_OFFLOAD s0 m0` comes before its OFFLOAD (rank 0)");
+  EXPECT_EQ(errorOf([](auto &x) {
+              x.forward(0, 0);
+              x.offload(0, 0);
+              x.reload(0, 0);
+            }),
+            "`RELOAD s0 m0` comes before its WAIT_OFFLOAD (rank 0)");
+  EXPECT_EQ(errorOf([](auto &x) {
+              x.forward(0, 0);
+              x.offload(0, 0);
+              x.offload(0, 0);
+            }),
+            "`OFFLOAD s0 m0` runs while it is not on the device (rank 0)");
+  EXPECT_EQ(errorOf([](auto &x) {
+              x.forward(0, 0);
+              x.offload(0, 0);
+              x.backward(0, 0);
+            }),
+            "`B s0 m0` runs while what is kept for it is not on the device "
+            "(rank 0)");
+  EXPECT_EQ(errorOf([](auto &x) {
+              x.forward(0, 0);
+              x.backward(0, 0);
+              x.offload(0, 0);
+            }),
+            "`OFFLOAD s0 m0` comes after the last step that uses it (rank 0)");
+}
+
+TEST(Recompute, RunsTheForwardAgain) {
+  auto steps = [](auto &x) {
+    x.forward(0, 0);
+    x.recompute(0, 0);
+    x.backward(0, 0);
+  };
+  Result result = run(scheduleOf(true), steps);
+  EXPECT_EQ(result.error, "");
+  EXPECT_EQ(result.log, (Log{"F", "F", "B"}));
+  // The loss is that of the first forward.
+  EXPECT_EQ(result.losses, std::vector<double>{11});
+  EXPECT_EQ(result.peak, 1);
+}
+
+TEST(Recompute, MistakesAreFound) {
+  EXPECT_EQ(run(scheduleOf(true), [](auto &x) { x.recompute(0, 0); }).error,
+            "`R s0 m0` runs before its F (rank 0)");
+  auto twice = [](auto &x) {
+    x.forward(0, 0);
+    x.recompute(0, 0);
+    x.recompute(0, 0);
+  };
+  EXPECT_EQ(run(scheduleOf(true), twice).error,
+            "`R s0 m0` runs twice (rank 0)");
+  EXPECT_EQ(run(plain, twice).error,
+            "`R s0 m0` runs in a schedule that does not name it as recomputed "
+            "(rank 0)");
+  auto without = [](auto &x) {
+    x.forward(0, 0);
+    x.backward(0, 0);
+  };
+  EXPECT_EQ(run(scheduleOf(true), without).error,
+            "`B s0 m0` runs before its R (rank 0)");
+}
+
+TEST(Update, FollowsTheGradients) {
+  auto steps = [](auto &x) {
+    x.forward(0, 0);
+    x.backward(0, 0);
+    x.update(0);
+  };
+  Result result = run(scheduleOf(false, true), steps);
+  EXPECT_EQ(result.error, "");
+  EXPECT_EQ(result.log, (Log{"F", "B", "update"}));
+  EXPECT_EQ(run(plain, steps).error,
+            "UPDATE s0 runs in a schedule whose updates is false (rank 0)");
+  auto errorOf = [](auto body) {
+    return run(scheduleOf(false, true), body).error;
+  };
+  EXPECT_EQ(errorOf([](auto &x) {
+              x.forward(0, 0);
+              x.update(0);
+            }),
+            "UPDATE s0 comes after 0 of 1 weight gradients (rank 0)");
+  EXPECT_EQ(errorOf([](auto &x) {
+              x.forward(0, 0);
+              x.backward(0, 0);
+              x.update(0);
+              x.update(0);
+            }),
+            "UPDATE s0 comes twice (rank 0)");
+  EXPECT_EQ(errorOf([](auto &x) {
+              x.forward(0, 0);
+              x.backward(0, 0);
+            }),
+            "the run ended without UPDATE s0 (rank 0)");
+}
+
+/// Where gradients are summed at the end of the run, the optimizer is after it.
+TEST(Update, FollowsTheSumsOfReplicas) {
+  static constexpr int both[] = {0, 1};
+  static constexpr Schedule schedule = [] {
+    Schedule two = {"two", "", 2, 1, 2, false, 2, both, nullptr, false};
+    two.updates = true;
+    return two;
+  }();
+  EXPECT_EQ(messageOf(2,
+                      [&](ThreadGroup &threads, int rank) {
+                        CopyModel model(1, 2);
+                        Log log;
+                        model.log = &log;
+                        ThreadTransport transport(threads, rank);
+                        Executor worker(model, transport);
+                        worker.run(schedule, rank, [&](auto &x) {
+                          x.forward(0, rank);
+                          x.backward(0, rank);
+                          x.update(0);
+                          x.sumReplicas();
+                        });
+                        EXPECT_EQ(log, (Log{"F", "B", "sum", "update"}));
+                      }),
+            "");
+}
+
+/// The same for the sums of tied gradients; and a reduction has ended.
+struct TiedCopyModel : CopyModel {
+  using CopyModel::CopyModel;
+  void exportTied(int, Tensor &out) { out.values.assign(1, 0); }
+  void sumTied(int, std::span<const Tensor *const>) { write("sum"); }
+  Copy reduceGrad(int) { return {this, "reduced"}; }
+};
+
+TEST(Update, FollowsTiesAndReductions) {
+  static constexpr int stages[] = {0};
+  static constexpr std::span<const int> groups[] = {stages};
+  Schedule schedule = scheduleOf(false, true);
+  schedule.ties = groups;
+  auto tied = [](auto &x) {
+    x.forward(0, 0);
+    x.backward(0, 0);
+    x.reduceTied(0);
+    x.update(0);
+  };
+  EXPECT_EQ(run<TiedCopyModel>(schedule, tied).log,
+            (Log{"F", "B", "sum", "update"}));
+  EXPECT_EQ(run<TiedCopyModel>(schedule,
+                               [](auto &x) {
+                                 x.forward(0, 0);
+                                 x.backward(0, 0);
+                                 x.update(0);
+                               })
+                .error,
+            "UPDATE s0 comes before REDUCE_TIED t0 (rank 0)");
+  schedule.ties = {};
+  schedule.reducesGradients = schedule.waitsForReductions = true;
+  EXPECT_EQ(run<TiedCopyModel>(schedule,
+                               [](auto &x) {
+                                 x.forward(0, 0);
+                                 x.backward(0, 0);
+                                 x.reduceGrad(0);
+                                 x.update(0);
+                                 x.waitReduceGrad(0);
+                               })
+                .log,
+            (Log{"F", "B", "reduced", "update"}));
+  EXPECT_EQ(run<TiedCopyModel>(schedule,
+                               [](auto &x) {
+                                 x.forward(0, 0);
+                                 x.backward(0, 0);
+                                 x.update(0);
+                               })
+                .error,
+            "UPDATE s0 comes before its REDUCE_GRAD (rank 0)");
+}
+
+/// A model that lacks the functions, by force.
+TEST(Copies, ModelsWithoutThemAreRefused) {
+  auto errorOf = [](bool updates, auto body) {
+    Schedule schedule = gpipe2;
+    schedule.ranks = schedule.stages = schedule.microbatches = 1;
+    schedule.updates = updates;
+    return runRanks(
+        schedule, {}, [](TestModel &, int) {},
+        [&](Worker &worker, int rank) { worker.run(schedule, rank, body); });
+  };
+  EXPECT_NE(errorOf(false,
+                    [](auto &x) {
+                      x.forward(0, 0);
+                      x.offload(0, 0);
+                    })
+                .find("the model has no offload(int stage, int microbatch, "
+                      "Activation &kept) and reload"),
+            std::string::npos);
+  EXPECT_NE(errorOf(true,
+                    [](auto &x) {
+                      x.forward(0, 0);
+                      x.backward(0, 0);
+                      x.update(0);
+                    })
+                .find("the model has no update(int stage)"),
+            std::string::npos);
+}
+
+} // namespace
