@@ -134,6 +134,8 @@ template <class M, class T> struct ExecutorBooks {
     /// See StepContext.
     bool firstForward = false, lastForward = false;
     bool firstBackward = false, lastBackward = false;
+    /// Of an F with an R, the copy of the input that it may change.
+    Tensor *copied = nullptr;
     /// Of a member of an overlap that begins and ends when the model says so.
     bool begun = false, ended = false;
   };

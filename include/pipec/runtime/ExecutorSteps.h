@@ -181,8 +181,8 @@ inline void Executor<M, T>::endForward(const Work &work) {
       --received;
   if (!ModelRecompute<M> && (cell.flags & Recomputed)) [[unlikely]] {
     scratch.release(work.kept);
-    if (work.input != cell.input)
-      tensors.release(work.input);
+    if (work.copied)
+      tensors.release(work.copied);
   } else {
     releaseInputs(work);
   }
@@ -235,9 +235,9 @@ template <class M, class T> void Executor<M, T>::copyInput(Work &work) {
     if (!work.input || givesLists())
       return;
     if constexpr (std::is_copy_assignable_v<Tensor>) {
-      Tensor *copied = acquireTensor();
-      *copied = *work.input;
-      work.input = copied;
+      work.copied = acquireTensor();
+      *work.copied = *work.input;
+      work.input = work.copied;
     } else {
       fail<RefusedError>("the schedule has R steps, and the model has neither "
                          "a type Stash and recompute(" +
