@@ -201,6 +201,43 @@ TEST(Recompute, RunsTheForwardAgain) {
   EXPECT_EQ(result.peak, 1);
 }
 
+/// An R is a member of an overlap like others, with nothing to send.
+TEST(Recompute, InOverlaps) {
+  struct ByMember : CopyModel {
+    using CopyModel::CopyModel;
+    void overlapped(std::span<OverlapMember<ByMember>> members) {
+      EXPECT_EQ(members[0].kind, StepKind::Recompute);
+      EXPECT_TRUE(members[0].ready());
+      members[1].proceed();
+      members[0].wait();
+      EXPECT_NE(members[0].kept, nullptr);
+      members[0].proceed();
+      members[0].send();
+    }
+  };
+  Schedule schedule = scheduleOf(true);
+  schedule.microbatches = 2;
+  Log log;
+  EXPECT_EQ(messageOf(1,
+                      [&](ThreadGroup &threads, int rank) {
+                        ByMember model(1, 2);
+                        model.log = &log;
+                        ThreadTransport transport(threads, rank);
+                        Executor worker(model, transport);
+                        auto losses = worker.run(schedule, rank, [](auto &x) {
+                          x.forward(0, 0);
+                          x.overlap(Recompute{0, 0}, Forward{0, 1});
+                          x.backward(0, 0);
+                          x.backward(0, 1);
+                        });
+                        EXPECT_EQ(losses[0], 11);
+                        EXPECT_EQ(losses[1], 12);
+                        EXPECT_EQ(worker.statistics().peakActivations, 2);
+                      }),
+            "");
+  EXPECT_EQ(log, (Log{"F", "F", "F", "B", "B"}));
+}
+
 TEST(Recompute, MistakesAreFound) {
   EXPECT_EQ(run(scheduleOf(true), [](auto &x) { x.recompute(0, 0); }).error,
             "`R s0 m0` runs before its F (rank 0)");

@@ -176,6 +176,7 @@ template <class M, class T> void Executor<M, T>::runLaterUpdates() {
 // copies or with optimizer steps: where that is an executor whose model lacks
 // a function for them, the program does not compile.
 
+/// An executor must be able to run a forward again.
 template <class Worker> constexpr void needRecompute(const Worker &) {}
 template <class M, class T>
 constexpr void needRecompute(const Executor<M, T> &) {
@@ -187,6 +188,7 @@ constexpr void needRecompute(const Executor<M, T> &) {
       "forward that takes a const Tensor *input, or a copyable Tensor");
 }
 
+/// A model must copy what is kept to the host and back.
 template <class Worker> constexpr void needCopies(const Worker &) {}
 template <class M, class T> constexpr void needCopies(const Executor<M, T> &) {
   static_assert(
@@ -203,6 +205,7 @@ template <class M, class T> constexpr void needCopies(const Executor<M, T> &) {
       "which return an object with wait()");
 }
 
+/// A model must have an optimizer step for each stage.
 template <class Worker> constexpr void needUpdates(const Worker &) {}
 template <class M, class T> constexpr void needUpdates(const Executor<M, T> &) {
   static_assert(ModelUpdates<M>, "pipec: the schedule has UPDATE steps, so the "
