@@ -169,6 +169,7 @@ TEST(Minibatch, RecomputedUnitsHaveOneLoss) {
     ThreadTransport transport(group, rank);
     Executor worker(model, transport);
     std::vector<double> outputs(7, 0);
+    worker.copyInputs();
     std::span<const double> losses = worker.run(
         schedule, rank, [&](auto &x) { recomputedSteps(x, rank); }, seven,
         outputs);

@@ -269,6 +269,9 @@ public:
   /// Steps from a table.
   void steps(std::span<const Step> table);
 
+  /// From now on, inputs that are kept for an R are copied where the forward
+  /// may change them. Called before the runs of schedules with an R.
+  template <int = 0> void copyInputs();
   /// Adds up the gradients of every stage that another rank holds too. Called
   /// once, after all steps.
   template <int = 0> void sumReplicas();
@@ -547,6 +550,8 @@ private:
   std::vector<Cell> cells;
   Pool<Tensor> tensors;
   Pool<Activation> activations;
+  /// Set where inputs are copied.
+  void (*copyTensor)(Tensor &to, const Tensor &from) = nullptr;
   /// What an F with an R writes into, where the input is kept for that.
   Pool<Activation> scratch;
   Pool<Stash> stashes;

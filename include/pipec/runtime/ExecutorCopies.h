@@ -117,6 +117,20 @@ void Executor<M, T>::useKept(StepKind kind, int stage, int unit, Cell &cell) {
   cell.copies = nullptr;
 }
 
+/// Called by generated code of schedules with an R: only then need a `Tensor`
+/// be copyable, and only where a forward may change its input.
+template <class M, class T> template <int> void Executor<M, T>::copyInputs() {
+  constexpr bool copies =
+      !ModelRecompute<M> && ModelForward<M> && !ModelConstForward<M>;
+  static_assert(
+      !copies || std::is_copy_assignable_v<Tensor>,
+      "pipec: the schedule has R steps, so the model must have a type Stash "
+      "and recompute(int stage, int microbatch, Stash &, Activation &), or a "
+      "forward that takes a const Tensor *input, or a copyable Tensor");
+  if constexpr (copies && std::is_copy_assignable_v<Tensor>)
+    copyTensor = [](Tensor &to, const Tensor &from) { to = from; };
+}
+
 //===----------------------------------------------------------------------===//
 // UPDATE
 //===----------------------------------------------------------------------===//
@@ -177,15 +191,9 @@ template <class M, class T> void Executor<M, T>::runLaterUpdates() {
 // a function for them, the program does not compile.
 
 /// An executor must be able to run a forward again.
-template <class Worker> constexpr void needRecompute(const Worker &) {}
-template <class M, class T>
-constexpr void needRecompute(const Executor<M, T> &) {
-  static_assert(
-      ModelRecompute<M> || !ModelForward<M> || ModelConstForward<M> ||
-          std::is_copy_assignable_v<typename M::Tensor>,
-      "pipec: the schedule has R steps, so the model must have a type Stash "
-      "and recompute(int stage, int microbatch, Stash &, Activation &), or a "
-      "forward that takes a const Tensor *input, or a copyable Tensor");
+template <class Worker> constexpr void needRecompute(Worker &worker) {
+  if constexpr (requires { worker.copyInputs(); })
+    worker.copyInputs();
 }
 
 /// A model must copy what is kept to the host and back.

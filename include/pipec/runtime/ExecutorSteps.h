@@ -234,17 +234,16 @@ template <class M, class T> void Executor<M, T>::copyInput(Work &work) {
   if constexpr (ModelForward<M> && !ModelConstForward<M>) {
     if (!work.input || givesLists())
       return;
-    if constexpr (std::is_copy_assignable_v<Tensor>) {
-      work.copied = acquireTensor();
-      *work.copied = *work.input;
-      work.input = work.copied;
-    } else {
-      fail<RefusedError>("the schedule has R steps, and the model has neither "
-                         "a type Stash and recompute(" +
-                         placeText() +
-                         "Stash &, Activation &), nor a forward that takes a "
-                         "const Tensor *input, nor a copyable Tensor");
-    }
+    if (!copyTensor)
+      fail<RefusedError>(
+          "the schedule has R steps, the model has neither a "
+          "type Stash and recompute(" +
+          placeText() +
+          "Stash &, Activation &) nor a forward that takes a "
+          "const Tensor *input, and copyInputs() was not called");
+    work.copied = acquireTensor();
+    copyTensor(*work.copied, *work.input);
+    work.input = work.copied;
   }
 }
 
