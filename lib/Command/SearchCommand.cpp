@@ -186,8 +186,7 @@ LogicalResult SearchRun::readOptions() {
     request.log = &err;
   slack = parseGoal(args.text(Opt::Minimize));
   LowerOptions lowering;
-  if (failed(readLowering(args, lowering, diags)) ||
-      failed(readMemoryLimit(args, lowering.given, diags)))
+  if (failed(readLowering(args, lowering, diags)))
     return failure();
   request.given = std::move(lowering.given);
   request.graph = std::move(lowering.graph);

@@ -114,7 +114,7 @@ LogicalResult readLoweringButLayouts(const Arguments &args,
       failed(store(readCosts(args, diags), costs)))
     return failure();
   llvm::append_range(lowering.given.costs, costs);
-  return success();
+  return readMemoryLimit(args, lowering.given, diags);
 }
 
 LogicalResult readLoweringButCosts(const Arguments &args,

@@ -23,15 +23,16 @@ def cases(ranks, microbatches):
     for name in names:
         params = {"ranks": ranks, "microbatches": microbatches, **({"chunks": 2} if name in CHUNKED else {})}
         try:
-            if pipec.compile(name, **params).slices > 1:  # slices.py trains those
-                params["slices"] = 1
+            if pipec.compile(name, **params).slices > 1:
+                sliced.add(name)  # slices.py trains those
+                continue
         except pipec.CompileError as error:
             assert any(found.kind == "RequirementFailed" for found in error.diagnostics), error
             continue
         yield Case(name, params)
 
 
-trained = set()
+trained, sliced = set(), set()
 failed = False
 for ranks, microbatches in SIZES:
     todo = list(cases(ranks, microbatches))
@@ -42,5 +43,5 @@ for ranks, microbatches in SIZES:
                 failed = True
                 print(f"{case}: rank {rank}: {'; '.join(problems)}", flush=True)
 assert not failed
-assert trained >= set(names), set(names) - trained
+assert trained | sliced >= set(names) and len(sliced) < 4, set(names) - trained
 print(len(trained), "schedules")
