@@ -26,6 +26,11 @@ class Kind(enum.IntEnum):
     WAIT_SEND_B = 13
     WAIT_REDUCE_GRAD = 14
     REDUCE_TIED = 15
+    R = 16
+    UPDATE = 17
+    OFFLOAD = 18
+    WAIT_OFFLOAD = 19
+    RELOAD = 20
 
     def __str__(self) -> str:
         return self.name

@@ -18,7 +18,7 @@ _NAMES = sorted((kind.name for kind in Kind), key=len, reverse=True)
 _CELL = re.compile(rf"(\d*)(?:>(\d+))?({'|'.join(_NAMES)})(\d*)")
 _TEXT = re.compile(r"[A-Z]\w* [st]\d+( .*)?|bubble")
 _TRANSFERS = {Kind.SEND_F, Kind.RECV_F, Kind.SEND_B, Kind.RECV_B}
-_WHOLE_STAGE = {Kind.UNSHARD, Kind.RESHARD, Kind.REDUCE_GRAD, Kind.WAIT_REDUCE_GRAD, Kind.REDUCE_TIED}
+_WHOLE_STAGE = {Kind.UNSHARD, Kind.RESHARD, Kind.REDUCE_GRAD, Kind.WAIT_REDUCE_GRAD, Kind.REDUCE_TIED, Kind.UPDATE}
 
 
 def placed(placement: Placement, ranks: int, stages: int) -> list[list[int]]:
