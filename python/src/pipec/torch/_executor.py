@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import contextlib
 import os
-from typing import Any, Callable, Iterator, Sequence
+import warnings
+from typing import Any, Callable, Iterator, Mapping, Sequence
 
 import torch
 import torch.distributed as dist
@@ -17,6 +18,7 @@ from .._compile import compile as _compile
 from .._inputs import Cost, Profile
 from .._schedule import Schedule
 from ._agree import check_agreement
+from ._copies import Extras, extras_of
 from ._load import check_fits
 from ._parts import Edge, Meta, Part, make_parts
 from ._slices import Context, Slicing, stepping
@@ -34,7 +36,8 @@ class Executor:
                  *, communicators: str, scale_grads: bool, args_chunk_spec: tuple[TensorChunkSpec, ...] | None,
                  kwargs_chunk_spec: dict[str, TensorChunkSpec] | None, output_merge_spec: Any, patience: float | None,
                  receives_ahead: int | None, tied_parameters: TiedParameters | None, slice_dim: int = 1,
-                 slice_lengths: Sequence[int] | None = None):
+                 slice_lengths: Sequence[int] | None = None, extras: Extras = Extras(),
+                 optimizers: Mapping[int, torch.optim.Optimizer] | None = None):
         self.plan = plan
         """The schedule."""
         self.source = source.text
@@ -53,7 +56,7 @@ class Executor:
         transfers = Transfers(group, self._device, communicators, source.rank_pairs, patience, receives_ahead)
         scale = 1 / plan.microbatches if scale_grads else None
         ties = Ties(plan, self._parts[0], transfers, tied_parameters)
-        self._worker = Worker(self._parts, self._split, transfers, loss_fn, scale, ties, plan.slices)
+        self._worker = Worker(self._parts, self._split, transfers, loss_fn, scale, ties, plan.slices, extras, optimizers)
         self._evaluation = Evaluation(self._parts, self._split, transfers, loss_fn, scale, Ties.none(transfers), plan.slices)
         self._transfers = transfers
         # What passes between stages, by worker: an evaluation may have other sizes.
@@ -96,7 +99,7 @@ class Executor:
         result = self._execute(self._worker, args, kwargs, target, losses, return_outputs, arg_mbs, kwarg_mbs, target_mbs,
                                loss_kwargs)
         for part in _once(self._worker.all_parts()):
-            part.replicas.finish()
+            part.replicas.end()
         return result
 
     def eval(self, *args: Any, target: Any = None, losses: list[torch.Tensor] | None = None, return_outputs: bool = True,
@@ -219,7 +222,8 @@ def executor(plan_or_name: str | os.PathLike[str] | Schedule, stages: Sequence[_
              kwargs_chunk_spec: dict[str, TensorChunkSpec] | None = None, output_merge_spec: Any = None,
              patience: float | None = None, receives_ahead: int | None = None,
              tied_parameters: TiedParameters | None = None, slice_dim: int = 1, slice_lengths: Sequence[int] | None = None,
-             check_ranks: bool = True, **params: int) -> Executor:
+             optimizers: Mapping[int, torch.optim.Optimizer] | None = None, check_ranks: bool = True,
+             **params: int) -> Executor:
     """Compiles a schedule for the ranks of the stages' group to Python, and returns it
     as a schedule of PyTorch, with `step` and `eval`.
 
@@ -253,16 +257,22 @@ def executor(plan_or_name: str | os.PathLike[str] | Schedule, stages: Sequence[_
     micro-batch is the sum over its slices. Modules take what earlier slices have left
     from `context`.
 
+    A forward whose unit has an `R` runs without gradients, and the `R` runs it again with
+    the same random numbers, as `torch.utils.checkpoint` does. For a unit with an
+    `OFFLOAD`, what autograd saves is copied to the host, but for parameters, buffers and
+    the batch. `optimizers` gives the optimizer of each stage of this rank that has an
+    `UPDATE`, which calls its `step`; the caller calls `zero_grad`.
+
     Every rank of the group calls this, and the ranks compare what they have;
     `check_ranks=False` leaves that out.
 
     Raises CompileError when the schedule does not compile, and ValueError when it is
-    not for these stages or not the same on all ranks.
+    not for these stages or not the same on all ranks, or when an optimizer is missing.
     """
     mine = [stages] if isinstance(stages, _PipelineStageBase) else sorted(stages, key=lambda stage: stage.stage_index)
     if not mine:
         raise ValueError("no stages: every rank of a pipeline holds one")
-    plan, source, problem = None, None, None
+    plan, source, problem, extras = None, None, None, Extras()
     try:
         if isinstance(plan_or_name, Schedule):
             given = {"target": target, "passes": passes, "cost": cost, "profile": profile, "args": args or None, **params}
@@ -278,6 +288,8 @@ def executor(plan_or_name: str | os.PathLike[str] | Schedule, stages: Sequence[_
         check_fits(plan, mine, n_microbatches, plan.microbatches)
         source = Source(plan.emit("python", "--passes="), plan.name)
         communicators = source.communicators_for(communicators)
+        extras = extras_of(plan, mine[0].group_rank)
+        _check_optimizers(plan, extras, optimizers)
     except Exception as error:  # noqa: BLE001 (raised again, when the other ranks know)
         problem = error
     if check_ranks:
@@ -288,7 +300,18 @@ def executor(plan_or_name: str | os.PathLike[str] | Schedule, stages: Sequence[_
     return Executor(plan, source, mine, loss_fn, communicators=communicators, scale_grads=scale_grads,
                     args_chunk_spec=args_chunk_spec, kwargs_chunk_spec=kwargs_chunk_spec,
                     output_merge_spec=output_merge_spec, patience=patience, receives_ahead=receives_ahead,
-                    tied_parameters=tied_parameters, slice_dim=slice_dim, slice_lengths=slice_lengths)
+                    tied_parameters=tied_parameters, slice_dim=slice_dim, slice_lengths=slice_lengths,
+                    extras=extras, optimizers=optimizers)
+
+
+def _check_optimizers(plan: Schedule, extras: Extras, optimizers: Mapping[int, torch.optim.Optimizer] | None) -> None:
+    """Raises ValueError when a stage with an `UPDATE` has no optimizer."""
+    if missing := [str(stage) for stage in extras.updated if stage not in (optimizers or {})]:
+        which = f"stage {missing[0]}" if len(missing) == 1 else f"each of the stages {', '.join(missing)}"
+        raise ValueError(f"optimizers: {plan.name} has an UPDATE of {which}, and no optimizer for it is given")
+    if optimizers and not extras.updated:
+        warnings.warn(f"{plan.name} has no UPDATE, so the executor does not run the optimizers; the pass `inject-update` adds it",
+                      stacklevel=3)
 
 
 def _once(parts: Sequence[Part]) -> list[Part]:

@@ -9,6 +9,7 @@ import torch
 from torch.distributed.pipelining.stage import _PipelineStageBase
 
 from .._schedule import Schedule
+from ._copies import Copies, Stash
 from ._replicas import Replicas, Sharded, replicas_of
 from ._slices import Context
 from ._transfers import Posted
@@ -80,6 +81,9 @@ class Part:
         # backward; what the first half of a split backward leaves to the second.
         self.kept: dict[int, tuple[list[Tensors], Tensors]] = {}
         self.split: dict[int, Any] = {}
+        # By unit: what a forward leaves to the recomputation, and what may be on the host.
+        self.stashes: dict[int, Stash] = {}
+        self.copies: dict[int, Copies] = {}
         # By micro-batch, if it has slices.
         self.contexts: dict[int, Context] = {}
 
@@ -94,6 +98,8 @@ class Part:
     def clear(self) -> None:
         self.kept.clear()
         self.split.clear()
+        self.stashes.clear()
+        self.copies.clear()
         self.contexts.clear()
         for edge in self.sources + self.targets:
             edge.outputs.clear()

@@ -25,8 +25,11 @@ class Replicas:
         """The module without a wrapper."""
         return self.module
 
+    _ended = False
+
     def begin(self) -> None:
         """Before the first step of a run."""
+        self._ended = False
 
     def quiet(self) -> ContextManager[Any]:
         """Within it, gradients are accumulated and not exchanged."""
@@ -43,8 +46,15 @@ class Replicas:
         """All gradients of the stage are accumulated, and the list says that they
         are to be reduced."""
 
+    def end(self) -> None:
+        """After the last backward of the stage in a run: its gradients become final. Later
+        calls in the run do nothing."""
+        if not self._ended:
+            self._ended = True
+            self.finish()
+
     def finish(self) -> None:
-        """After the last step of a run with backwards."""
+        """Makes the gradients of the stage final."""
 
 
 class Distributed(Replicas):
@@ -75,6 +85,7 @@ class Sharded(Replicas):
         self.reduced = False
 
     def begin(self) -> None:
+        super().begin()
         self.reduced = False
         self.module.set_reshard_after_backward(False)
         self.module.set_requires_gradient_sync(False)

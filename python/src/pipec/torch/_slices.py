@@ -14,10 +14,11 @@ import torch
 class _Piece:
     """A tensor of one slice, for later ones."""
 
-    def __init__(self, own: torch.Tensor):
+    def __init__(self, own: torch.Tensor, again: bool):
+        """`again`: the forward of the slice runs again, and then with gradients."""
         self.leaf = own.detach()
         """A leaf of the graphs of later slices, whose backwards leave gradients here."""
-        if own.requires_grad:
+        if own.requires_grad or again and (own.is_floating_point() or own.is_complex()):
             self.leaf.requires_grad_()
         self.users: set[int] = set()
         """The later slices that use it and have not left their gradient."""
@@ -68,6 +69,8 @@ class Context:
         self.slice = 0
         """The slice that runs, from 0."""
         self._next = 0
+        # No gradients are recorded: the forward runs for its outputs alone.
+        self._outputs_only = False
         # By place in the forward of the module, tensor, and slice.
         self._calls: list[list[list[_Piece]]] = []
         self._place = 0
@@ -93,7 +96,7 @@ class Context:
 
     def _join(self, own: torch.Tensor, pieces: list[_Piece], dim: int) -> torch.Tensor:
         earlier = []
-        for number, piece in enumerate(pieces):
+        for number, piece in enumerate(pieces[:self.slice]):
             if piece.done:
                 raise RuntimeError(f"slice {self.slice} runs its forward after the backward of slice {number}")
             if piece.leaf.requires_grad and torch.is_grad_enabled():
@@ -102,20 +105,23 @@ class Context:
             else:
                 earlier.append(piece.leaf)
         if self.slice + 1 != self.slices:
-            pieces.append(_Piece(own))
-            if pieces[-1].leaf.requires_grad:
-                own = _apply(_Own, own, pieces[-1], self.slice)
+            if self.slice == len(pieces):
+                pieces.append(_Piece(own, self._outputs_only))
+            if own.requires_grad and pieces[self.slice].leaf.requires_grad:
+                own = _apply(_Own, own, pieces[self.slice], self.slice)
         return torch.cat([*earlier, own], dim) if earlier else own
 
     # What runs the stages calls the rest.
 
     @contextlib.contextmanager
     def running(self, number: int) -> Iterator[None]:
-        """Within it, the forward of a slice runs on this thread."""
-        if number != self._next:
+        """Within it, the forward of a slice runs on this thread. A forward that runs again
+        takes what it took before, and later slices take what it gave the first time."""
+        if number > self._next:
             raise RuntimeError(f"slice {number} runs its forward where slice {self._next} is due")
-        self._next += 1
+        self._next = max(self._next, number + 1)
         self.slice, self._place = number, 0
+        self._outputs_only = not torch.is_grad_enabled()
         before = getattr(_local, "context", None)
         _local.context = self
         try:
@@ -127,7 +133,7 @@ class Context:
 
     def leaves(self, number: int) -> list[torch.Tensor]:
         """The leaves of earlier slices in which the backward of a slice leaves gradients."""
-        return [piece.leaf for call in self._calls for pieces in call for piece in pieces[:number] if piece.leaf.requires_grad]
+        return [piece.leaf for call in self._calls for pieces in call for piece in pieces[:number] if number in piece.users]
 
     def leave(self, number: int) -> None:
         """The backward of a slice has run, also for what its outputs do not depend on."""

@@ -35,9 +35,11 @@ class Ties:
     def __init__(self, plan: Schedule, parts: Mapping[int, Part], transfers: Transfers, given: TiedParameters | None):
         self._transfers = transfers
         self._groups: dict[int, Group] = {}
-        self._posted: list[tuple[Group, list[torch.Tensor], Posted]] = []
+        self._posted: dict[int, tuple[list[torch.Tensor], Posted]] = {}
         # Gradients from before the run: only what the run adds is summed.
         self._earlier: list[tuple[torch.nn.Parameter, torch.Tensor]] = []
+        self._ended: set[int] = set()
+        """The groups whose sums are gradients already."""
         self._started = not plan.ties
         if not plan.ties:
             if given:
@@ -62,14 +64,15 @@ class Ties:
     def none(cls, transfers: Transfers) -> Ties:
         """Of a run without backwards."""
         ties = cls.__new__(cls)
-        ties._transfers, ties._groups, ties._posted, ties._earlier, ties._started = transfers, {}, [], [], True
+        ties._transfers, ties._groups, ties._posted, ties._earlier, ties._started = transfers, {}, {}, [], True
+        ties._ended = set()
         return ties
 
     def begin(self) -> None:
         if not self._started:  # weights may be loaded until the first step
             self._compare_values()
             self._started = True
-        self._posted, self._earlier = [], []
+        self._posted, self._earlier, self._ended = {}, [], set()
         for parameter in {id(p): p for group in self._groups.values() for same in group.parameters for p in same}.values():
             if parameter.grad is not None:
                 self._earlier.append((parameter, parameter.grad))
@@ -112,25 +115,41 @@ class Ties:
         with self._transfers.named(text):
             works = [] if group.communicator is None else \
                 [dist.all_reduce(total, group=group.communicator, async_op=True) for total in sums]
-        self._posted.append((group, sums, Posted(works, tuple(sums), text)))
+        self._posted[number] = sums, Posted(works, tuple(sums), text)
 
     def end(self) -> None:
         """Waits for the sums and makes them the gradients. Raises ValueError if the list
         has no sum of a group."""
-        posted_groups = [group for group, _, _ in self._posted]
-        for number, group in self._groups.items():
-            if not any(group is one for one in posted_groups):
+        for number in self._groups:
+            if number not in self._posted and number not in self._ended:
                 raise ValueError(f"the run ended without REDUCE_TIED t{number}; the pass `insert-ties` adds it")
-        for group, sums, posted in self._posted:
-            self._transfers.wait(posted)
-            for same, total in zip(group.parameters, sums):
-                for parameter in same:
-                    if parameter.grad is None:
-                        parameter.grad = torch.zeros_like(parameter)
-                    _local(parameter.grad).copy_(total)
+        for number in list(self._posted):
+            self._end_one(number)
+
+    def end_of(self, stage: int) -> None:
+        """The same for the groups of a stage, so that its gradients are final."""
+        for number, group in self._groups.items():
+            if number not in self._ended and any(part.index == stage for part in group.parts):
+                if number not in self._posted:
+                    raise ValueError(f"UPDATE s{stage}: REDUCE_TIED t{number} has not run")
+                self._end_one(number)
+
+    def _end_one(self, number: int) -> None:
+        """Waits for the sum of a group and makes it the gradient, with that from before the run."""
+        sums, posted = self._posted.pop(number)
+        self._ended.add(number)
+        self._transfers.wait(posted)
+        changed = set()
+        for same, total in zip(self._groups[number].parameters, sums):
+            for parameter in same:
+                if parameter.grad is None:
+                    parameter.grad = torch.zeros_like(parameter)
+                _local(parameter.grad).copy_(total)
+                changed.add(id(parameter))
         for parameter, gradient in self._earlier:
-            parameter.grad = gradient if parameter.grad is None else parameter.grad + gradient
-        self._posted, self._earlier = [], []
+            if id(parameter) in changed:
+                parameter.grad = gradient if parameter.grad is None else parameter.grad + gradient
+        self._earlier = [(parameter, gradient) for parameter, gradient in self._earlier if id(parameter) not in changed]
 
 
 def _local(tensor: Any) -> torch.Tensor:

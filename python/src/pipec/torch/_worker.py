@@ -10,8 +10,9 @@ from typing import Any, Callable, ContextManager, Mapping, Sequence
 import torch
 from torch.distributed.pipelining._backward import stage_backward_input, stage_backward_weight
 
+from ._copies import Copies, Extras, Saved, Stash, Streams, hollow, instead, storage_of
 from ._parts import Edge, Meta, Part, Tensors, has_gradient, meta_text, unit_text
-from ._replicas import add_gradients, flat_gradients
+from ._replicas import Sharded, add_gradients, flat_gradients
 from ._slices import Context, leave_gradients
 from ._ties import Ties
 from ._transfers import Ahead, Posted, Transfers
@@ -50,7 +51,8 @@ METHODS = {"F": "forward", "B": "backward", "I": "backward_input", "W": "backwar
            "RECV_F": "recv_forward", "SEND_B": "send_backward", "RECV_B": "recv_backward",
            "WAIT_SEND_F": "wait_send_forward", "WAIT_SEND_B": "wait_send_backward", "UNSHARD": "unshard",
            "RESHARD": "reshard", "REDUCE_GRAD": "reduce_grad", "WAIT_REDUCE_GRAD": "wait_reduce_grad",
-           "REDUCE_TIED": "reduce_tied"}
+           "REDUCE_TIED": "reduce_tied", "R": "recompute", "OFFLOAD": "offload", "WAIT_OFFLOAD": "wait_offload",
+           "RELOAD": "reload", "UPDATE": "update"}
 """The methods of a worker by the kinds of steps."""
 
 
@@ -64,7 +66,8 @@ class Worker:
     satisfied by it, as pipec verified."""
 
     def __init__(self, parts: Sequence[Mapping[int, Part]], split: int, transfers: Transfers,
-                 loss_fn: Callable[..., Any] | None, loss_scale: float | None, ties: Ties, slices: int):
+                 loss_fn: Callable[..., Any] | None, loss_scale: float | None, ties: Ties, slices: int,
+                 extras: Extras = Extras(), optimizers: Mapping[int, torch.optim.Optimizer] | None = None):
         # By direction and stage; units from `split` on flow in direction 1. Steps are
         # numbered by unit, a micro-batch or a slice of one.
         self._parts, self._split = parts, split
@@ -72,6 +75,10 @@ class Worker:
         self._transfers = transfers
         self._ties = ties
         self._loss_fn, self._loss_scale = loss_fn, loss_scale
+        self._extras, self._optimizers = extras, optimizers or {}
+        self._streams = Streams(transfers.device)
+        # Stages of a model in two directions whose optimizers run at the end.
+        self._late_updates: list[int] = []
         self._sends: dict[tuple[Any, ...], Posted] = {}
         self._ahead = Ahead(transfers.receives_ahead)
         self.handled: set[str] = set()
@@ -127,6 +134,7 @@ class Worker:
             part.clear()
             part.replicas.begin()
         self._earlier = []
+        self._late_updates = []
         self._ties.begin()
         if len(self._parts) == 2:  # only what this run adds is exchanged
             for parameter in {id(p): p for part in self.all_parts() for p in part.module.parameters()}.values():
@@ -143,6 +151,8 @@ class Worker:
         for parameter, gradient in self._earlier:
             parameter.grad = gradient if parameter.grad is None else parameter.grad + gradient
         self._earlier = []
+        for stage in self._late_updates:
+            self._update(stage)
 
     def forget(self) -> None:
         """Lets go of the inputs of a run and its results."""
@@ -172,25 +182,75 @@ class Worker:
 
     def forward(self, stage: int, unit: int) -> None:
         part = self._part(stage, unit)
-        inputs = [self._input(edge, unit) for edge in part.sources]
+        inputs = [self._arrived(edge.outputs.pop(unit)) for edge in part.sources]
+        if (stage, unit) in self._extras.remade:
+            part.stashes[unit] = Stash(inputs, part.device)
+            with torch.no_grad():
+                self._give(part, unit, self._call_once_of_two(part, unit, inputs))
+        else:
+            self._forward(part, unit, inputs)
+
+    def _forward(self, part: Part, unit: int, inputs: list[Tensors], stash: Stash | None = None) -> None:
+        """Runs a forward with gradients, and keeps what the backward needs. With a stash
+        it runs for the second time, and its outputs are there already."""
+        recorded: ContextManager[Any] = contextlib.nullcontext()
+        copied = (part.index, unit) in self._extras.copied
+        if copied:
+            recorded = self._copies(part, unit).recording(self._stays(part, unit))
+            # A leaf has no memory, so that nothing but the graph holds on to the inputs.
+            leaves = [tuple(map(hollow, tensors)) for tensors in inputs]
+        else:
+            leaves = inputs
+        for value in (value for tensors in leaves for value in tensors):
+            if has_gradient(value):
+                value.requires_grad_()
+        with recorded:
+            if copied:
+                inputs = [tuple([instead(leaf, value.detach()) if has_gradient(value) else value for leaf, value in zip(*pair)])
+                          for pair in zip(leaves, inputs)]
+            result = self._call(part, unit, inputs, stash)
+            del inputs
+            if stash is None:
+                self._give(part, unit, result)
+            outputs = result if isinstance(result, tuple) else (result,)
+            if not part.targets and self._loss_fn is not None and self.computes_loss:
+                loss = self._loss_fn(result, self.targets[unit], **self.loss_kwargs)
+                self.losses[unit] = loss
+                outputs = (loss,)
+            elif part.targets and (copied or stash is not None):
+                outputs = tuple([instead(output, hollow(output)) if output.requires_grad else hollow(output) for output in outputs])
+        part.kept[unit] = leaves, outputs
+
+    def _call(self, part: Part, unit: int, inputs: list[Tensors], stash: Stash | None = None) -> Any:
+        """What the module of a stage gives for a unit."""
         values = [value for tensors in inputs for value in tensors] if inputs else self.args[unit]
         part.replicas.ready()
-        with part.replicas.quiet():
+        random: ContextManager[Any] = contextlib.nullcontext() if stash is None else stash.restored()
+        with part.replicas.quiet(), random:
             with self._context(part, unit):
-                result = part.module(*values, **self.kwargs[unit])
-        outputs = result if isinstance(result, tuple) else (result,)
+                return part.module(*values, **self.kwargs[unit])
+
+    def _call_once_of_two(self, part: Part, unit: int, inputs: list[Tensors]) -> Any:
+        """The same where the module will be called again with the same arguments."""
+        given = [value for value in torch.utils._pytree.tree_leaves((inputs or self.args[unit], self.kwargs[unit]))
+                 if isinstance(value, torch.Tensor)]
+        before = [value._version for value in given]
+        result = self._call(part, unit, inputs)
+        if before != [value._version for value in given]:
+            raise RuntimeError(f"the forward of stage {part.index} changes its arguments, and {self.text(unit)} is recomputed from "
+                               "them")
+        return result
+
+    def _give(self, part: Part, unit: int, result: Any) -> None:
+        """Gives what a module gave to the targets of the stage. (Without the graph, which
+        ends with the backward.)"""
         if part.targets:
+            outputs = result if isinstance(result, tuple) else (result,)
             self._check(part, unit, outputs)
             for edge in part.targets:
                 edge.outputs[unit] = Posted([], tuple([output.detach() for output in outputs]), "")
         else:
-            # (Without the graph, which ends with the backward.)
             self.results[unit] = torch.utils._pytree.tree_map_only(torch.Tensor, torch.Tensor.detach, result)
-            if self._loss_fn is not None and self.computes_loss:
-                loss = self._loss_fn(result, self.targets[unit], **self.loss_kwargs)
-                self.losses[unit] = loss
-                outputs = (loss,)
-        part.kept[unit] = inputs, outputs
 
     def _context(self, part: Part, unit: int) -> ContextManager[Any]:
         """What a forward runs in: the context of its micro-batch."""
@@ -205,14 +265,6 @@ class Worker:
         part.contexts[unit // self.slices].leave(unit % self.slices)
         if unit % self.slices == 0:
             del part.contexts[unit // self.slices]
-
-    def _input(self, edge: Edge, unit: int) -> Tensors:
-        """What the source gave, as leaves of a graph of the target's."""
-        tensors = self._arrived(edge.outputs.pop(unit))
-        for tensor in tensors:
-            if has_gradient(tensor):
-                tensor.requires_grad_()
-        return tensors
 
     def _check(self, part: Part, unit: int, outputs: Tensors) -> None:
         """The targets have room for outputs of the shapes of the first run."""
@@ -246,6 +298,7 @@ class Worker:
 
     def backward(self, stage: int, unit: int) -> None:
         part = self._part(stage, unit)
+        self._reloaded(part, unit, last=True)
         inputs, outputs = part.kept.pop(unit)
         roots, gradients = self._output_gradients(part, unit, outputs)
         part.replicas.ready()
@@ -256,6 +309,7 @@ class Worker:
 
     def backward_input(self, stage: int, unit: int) -> None:
         part = self._part(stage, unit)
+        self._reloaded(part, unit)
         inputs, outputs = part.kept.pop(unit)
         roots, gradients = self._output_gradients(part, unit, outputs)
         wanted = [value for tensors in inputs for value in tensors if value.requires_grad]
@@ -277,7 +331,8 @@ class Worker:
 
     def backward_weight(self, stage: int, unit: int) -> None:
         part = self._part(stage, unit)
-        whole, kept = part.split.pop(unit)
+        self._reloaded(part, unit, last=True)
+        whole, kept = torch.utils._pytree.tree_map_only(Saved, Saved.get, part.split.pop(unit))
         part.replicas.ready()
         with part.replicas.quiet():
             if whole and self.slices > 1:  # the I has left the gradients of earlier slices
@@ -288,6 +343,74 @@ class Worker:
                 torch.autograd.backward(*kept)
             else:
                 stage_backward_weight(part.module.parameters(), kept)
+
+    # Recomputation, copies to the host and optimizer steps
+
+    def recompute(self, stage: int, unit: int) -> None:
+        part = self._part(stage, unit)
+        self._reloaded(part, unit)
+        stash = part.stashes.pop(unit)
+        inputs = torch.utils._pytree.tree_map_only(Saved, Saved.get, stash.inputs)
+        stash.inputs = None
+        self._forward(part, unit, inputs, stash)
+
+    def offload(self, stage: int, unit: int) -> None:
+        part = self._part(stage, unit)
+        copies = self._copies(part, unit)
+        if stash := part.stashes.get(unit):
+            stash.inputs = torch.utils._pytree.tree_map_only(torch.Tensor, copies.keep, stash.inputs)
+        if unit in part.split:
+            whole, kept = part.split[unit]
+            if whole:
+                roots, values = kept
+                part.split[unit] = True, (roots, [copies.keep(value) for value in values])
+            else:
+                part.split[unit] = False, torch.utils._pytree.tree_map_only(torch.Tensor, copies.keep, kept)
+        copies.leave()
+
+    def wait_offload(self, stage: int, unit: int) -> None:
+        self._copies(self._part(stage, unit), unit).drop()
+
+    def reload(self, stage: int, unit: int) -> None:
+        self._copies(self._part(stage, unit), unit).enter()
+
+    def _copies(self, part: Part, unit: int) -> Copies:
+        return part.copies.setdefault(unit, Copies(self._streams))
+
+    def _reloaded(self, part: Part, unit: int, last: bool = False) -> None:
+        """Before a step that uses what is kept for a unit: it is on the device. After the
+        `last` step nothing is kept."""
+        if copies := part.copies.pop(unit, None) if last else part.copies.get(unit):
+            copies.arrived()
+
+    def _stays(self, part: Part, unit: int) -> Callable[[int], bool]:
+        """Whether memory, by its number, outlives the unit: that of the parameters and
+        buffers of the module, and of the batch."""
+        batch = {storage_of(value) for value in torch.utils._pytree.tree_leaves(
+            ((() if part.sources else self.args[unit]), self.kwargs[unit], self.targets[unit])) if isinstance(value, torch.Tensor)}
+
+        def model() -> set[int | None]:
+            return {storage_of(value) for values in (part.module.parameters(), part.module.buffers()) for value in values}
+
+        known = model()
+        if not isinstance(part.replicas, Sharded):
+            known |= batch
+            return known.__contains__
+        # FSDP replaces parameters when it gathers them.
+        return lambda number: number in batch or number in known or number in model()
+
+    def update(self, stage: int) -> None:
+        """Runs the optimizer of a stage. In a model in two directions it runs when the
+        gradients of both copies of the stage have been added, at the end of the run."""
+        if len(self._parts) == 2:
+            self._late_updates.append(stage)
+        else:
+            self._update(stage)
+
+    def _update(self, stage: int) -> None:
+        self._ties.end_of(stage)
+        next(parts[stage] for parts in self._parts if stage in parts).replicas.end()
+        self._optimizers[stage].step()
 
     # Transfers
 
@@ -435,6 +558,7 @@ class Evaluation(Worker):
     backward = backward_input = backward_weight = no_step
     send_backward = recv_backward = wait_send_backward = no_step
     reduce_grad = wait_reduce_grad = reduce_tied = sum_replicas = no_step
+    recompute = offload = wait_offload = reload = update = no_step
 
     def batch(self, *members: tuple[Any, ...]) -> None:
         forwards = [member for member in members if member[0].endswith("_F")]
