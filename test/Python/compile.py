@@ -93,7 +93,15 @@ for name in pipec.library():
             assert cells(schedule) == schedule.csv, (name, target)
         tried += 1
 assert tried > 40, tried
-assert seen >= set(Kind) - {Kind.BUBBLE, Kind.REDUCE_TIED}, seen
+extra = {Kind.R, Kind.OFFLOAD, Kind.WAIT_OFFLOAD, Kind.RELOAD, Kind.UPDATE}
+assert seen >= set(Kind) - {Kind.BUBBLE, Kind.REDUCE_TIED} - extra, seen
+objects = pipec.compile(pathlib.Path(__file__).parents[1] / "IRGen/objects.pipe")
+assert {step.kind for step in objects.steps[0]} == {Kind.F, Kind.B} | extra and cells(objects) == objects.csv
+assert repr(objects.steps[0][1:2]) == "(OFFLOAD s0 m0,)" and repr(objects.steps[0][-1]) == "UPDATE s0", objects.steps[0]
+assert pipec.Schedule.from_steps(objects.steps, stages=4).steps == objects.steps
+report = objects.report()
+assert [rank.host for rank in report.ranks] == [2, 2] and report.ranks[0].peak == 2.2 and report.host == 2, report.ranks[0]
+assert objects.simulate().kind[1] == Kind.OFFLOAD and plain.report().ranks[0].host == 0
 assert Kind.BUBBLE in {s.kind for s in pipec.compile("one_f_one_b", passes="align-bubbles").steps[1]}
 
 # Batches and overlaps share a group; a second direction has a map.

@@ -60,6 +60,8 @@ class RankReport(Generic[Number]):
     bubble_span: Number
     peak: Number
     """The largest number of live activations."""
+    host: Number
+    """The most that it keeps on the host."""
     memory: Memory[Number]
     over_limit: bool | None
     """Whether the rank exceeds its memory limit; None without one."""
@@ -187,6 +189,7 @@ class Report(Generic[Number]):
     free_makespan: Number | None
     """The makespan without P2P contention; None if `model` is."""
     peak: Number
+    host: Number
     memory: Memory[Number]
     memory_limit: Number | None
     over_limit: bool | None
