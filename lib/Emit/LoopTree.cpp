@@ -271,7 +271,8 @@ StepList stepsToWrite(ArrayRef<Step> list) {
     for (; end != out.size() && !isCompute(out[end].kind()); ++end) {
       StepKind kind = out[end].kind();
       if (isSend(kind) || kind == StepKind::Reshard ||
-          kind == StepKind::ReduceGrad || streamOf(kind) == Stream::Tied)
+          kind == StepKind::ReduceGrad || streamOf(kind) == Stream::Tied ||
+          streamOf(kind) == Stream::Out || kind == StepKind::WaitOffload)
         firstOfNext = end + 1;
     }
     // A batch counts as one step.

@@ -13,7 +13,7 @@ module = runpy.run_path(sys.argv[1])
 
 KINDS = {"forward": "F", "backward": "B", "backward_input": "I", "backward_weight": "W", "send_forward": "SEND_F",
          "recv_forward": "RECV_F", "send_backward": "SEND_B", "recv_backward": "RECV_B",
-         "wait_send_forward": "WAIT_SEND_F", "wait_send_backward": "WAIT_SEND_B"}
+         "wait_send_forward": "WAIT_SEND_F", "wait_send_backward": "WAIT_SEND_B", "recompute": "R"}
 
 
 def text(kind, stage, *microbatch):
