@@ -90,11 +90,12 @@ class Streams:
     @contextlib.contextmanager
     def copying(self, side: torch.cuda.Stream | None, copies: Copies) -> Iterator[None]:
         """Within it, copies run on a side stream, after what the device does so far."""
-        copies.event = None
         if side is None:
             yield
             return
         side.wait_stream(torch.cuda.current_stream(self.device))
+        if copies.event is not None:
+            side.wait_event(copies.event)
         with torch.cuda.stream(side):
             yield
         copies.event = side.record_event()

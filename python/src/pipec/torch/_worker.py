@@ -233,7 +233,7 @@ class Worker:
     def _call_once_of_two(self, part: Part, unit: int, inputs: list[Tensors]) -> Any:
         """The same where the module will be called again with the same arguments."""
         given = [value for value in torch.utils._pytree.tree_leaves((inputs or self.args[unit], self.kwargs[unit]))
-                 if isinstance(value, torch.Tensor)]
+                 if isinstance(value, torch.Tensor) and not value.is_inference()]
         before = [value._version for value in given]
         result = self._call(part, unit, inputs)
         if before != [value._version for value in given]:
