@@ -189,6 +189,17 @@ def one_rank(mesh, _):
     for part in schedule._worker.all_parts():
         assert not (part.kept or part.split or part.stashes or part.copies)
 
+    # Members of an overlap.
+    overlap = pipec.Schedule.from_steps([["F0", ("R0", "F1"), "B0", "B1"]], target="pytorch")
+    module, members = Stage(), []
+    overlapped = make(mesh, overlap, module)
+    overlapped.step(x, target=target)
+    assert all(torch.allclose(p.grad, due, rtol=1e-12) for p, due in zip(module.parameters(), results[0][2:]))
+    overlapped.handle("OVERLAP", lambda steps: [(members.append(str(step)), step.wait(), step.proceed()) for step in reversed(steps)])
+    overlapped.step(x, target=target)
+    assert members == ["F s0 m1", "R s0 m0"], members
+    assert all(torch.allclose(p.grad, 2 * due, rtol=1e-12) for p, due in zip(module.parameters(), results[0][2:]))
+
     # Spans of a profile have the cells of all steps.
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profiled:
         schedule.step(x, target=target)

@@ -50,6 +50,10 @@ class Case:
     #: How likely units are recomputed and copied.
     remade: float = 0.5
     copied: float = 0.5
+    #: The stages exchange two tensors.
+    places: bool = False
+    #: The stages of a rank have one optimizer.
+    shared: bool = False
     #: A part of the executor that is replaced.
     broken: str | None = None
 
@@ -65,7 +69,7 @@ class Case:
 
 def make(mesh, plan, case):
     """An executor of a plan, its stages, and their optimizers."""
-    rank, modules = mesh["pp"].get_local_rank(), list(copied.make_stages(plan.stages))
+    rank, modules = mesh["pp"].get_local_rank(), list(copied.make_stages(plan.stages, case.places))
     mine = plan.stages_of(rank)
     for stage in mine:
         if case.wrap == "ddp":
@@ -73,7 +77,10 @@ def make(mesh, plan, case):
         elif case.wrap == "fsdp":
             for part in modules[stage].before, modules[stage]:
                 fully_shard(part, mesh=mesh["dp"], reshard_after_forward=False)
-    optimizers = {stage: torch.optim.SGD(modules[stage].parameters(), lr=0.01, momentum=0.5) for stage in mine}
+    def optimizer_of(stages):
+        return torch.optim.SGD([p for stage in stages for p in modules[stage].parameters()], lr=0.01, momentum=0.5)
+
+    optimizers = dict.fromkeys(mine, optimizer_of(mine)) if case.shared else {stage: optimizer_of([stage]) for stage in mine}
     parts = [PipelineStage(modules[s], s, plan.stages, torch.device("cpu"), group=mesh["pp"].get_group()) for s in mine]
     updates = any(step[0] == pipec.Kind.UPDATE for step in plan.steps[rank])
     schedule = pipec.torch.executor(plan, parts, copied.loss_function, plan.microbatches, patience=20, scale_grads=case.scale_grads,
@@ -128,7 +135,7 @@ def train(mesh, case):
                 if copied.Live.now():
                     problems.append(f"{copied.Live.now()} units outlive the step")
                 if not updates:
-                    for optimizer in optimizers.values():
+                    for optimizer in set(optimizers.values()):
                         optimizer.step()
                 if last:
                     results += [("losses", torch.stack(losses).detach()), ("outputs", outputs)]
@@ -159,6 +166,10 @@ def cases(ranks):
         if ranks > 1:
             yield Case("dualpipe" if ranks == 2 else "chimera", {"microbatches": 4}, seed)
             yield Case("tied", {"microbatches": 3}, seed)
+            yield Case("interleaved_zb", {"chunks": 2, "microbatches": 4}, seed, places=True)
+            yield Case("interleaved", {"chunks": 2, "microbatches": 4}, seed, shared=True)
+        if ranks > 2:
+            yield Case("zb1p", {"microbatches": 4, "args": ["--connect=0->2,1->3"]}, seed)
     for remade, copies in (1, 0), (0, 1), (1, 1):
         yield Case("zb1p", {"microbatches": 4}, 1, remade=remade, copied=copies)
 

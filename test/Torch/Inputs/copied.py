@@ -96,27 +96,34 @@ class _Mark(torch.autograd.Function):
 
 
 class Stage(nn.Module):
-    """One of `stages`, with dropout. It saves a mark, and a part of it."""
+    """One of `stages`, with dropout. It saves a mark, and a part of it. Its inputs are
+    added; with `places`, the places of tokens are a second output of all but the last."""
 
-    def __init__(self, index, stages):
+    def __init__(self, index, stages, places=False):
         super().__init__()
+        self.first, self.last, self.places = index == 0, index == stages - 1, places
         self.before, self.after, self.drop = nn.Linear(SIZE, SIZE), nn.Linear(SIZE, SIZE), nn.Dropout(0.25)
         self.register_buffer("scale", torch.full((SIZE,), 1.5))
         if index in (0, stages - 1):
             self.tied_parameters = [self.after.weight]
 
-    def forward(self, x):
-        x = self.before(x).sin() * self.scale
+    def forward(self, x, *others):
+        places = None
+        if self.places:
+            places, = others or (torch.arange(x.shape[-2]).expand(x.shape[:-1]),)
+            others = places.unsqueeze(-1) * 0.01,
+        x = self.before(sum(others, x)).sin() * self.scale
         seen = pipec.torch.context().extend(x)
         x = self.drop(x + seen.mean(-2, keepdim=True))
         if torch.is_grad_enabled():  # or nothing is saved
             x = _Mark.apply(x)
-        return self.after(x).tanh()
+        x = self.after(x).tanh()
+        return (x, places) if self.places and not self.last else x
 
 
-def make_stages(stages):
+def make_stages(stages, places=False):
     torch.manual_seed(stages)
-    made = nn.ModuleList(Stage(index, stages).double() for index in range(stages))
+    made = nn.ModuleList(Stage(index, stages, places).double() for index in range(stages))
     made[-1].after.load_state_dict(made[0].after.state_dict())  # which may be tied
     return made
 

@@ -79,6 +79,8 @@ class Worker:
         self._streams = Streams(transfers.device)
         # Stages of a model in two directions whose optimizers run at the end.
         self._late_updates: list[int] = []
+        # Stages whose gradients are final.
+        self._updated: set[int] = set()
         self._sends: dict[tuple[Any, ...], Posted] = {}
         self._ahead = Ahead(transfers.receives_ahead)
         self.handled: set[str] = set()
@@ -134,7 +136,7 @@ class Worker:
             part.clear()
             part.replicas.begin()
         self._earlier = []
-        self._late_updates = []
+        self._late_updates, self._updated = [], set()
         self._ties.begin()
         if len(self._parts) == 2:  # only what this run adds is exchanged
             for parameter in {id(p): p for part in self.all_parts() for p in part.module.parameters()}.values():
@@ -410,7 +412,10 @@ class Worker:
     def _update(self, stage: int) -> None:
         self._ties.end_of(stage)
         next(parts[stage] for parts in self._parts if stage in parts).replicas.end()
-        self._optimizers[stage].step()
+        self._updated.add(stage)
+        optimizer = self._optimizers[stage]
+        if all(other in self._updated for other in self._extras.updated if self._optimizers[other] is optimizer):
+            optimizer.step()
 
     # Transfers
 
