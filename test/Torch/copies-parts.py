@@ -6,6 +6,7 @@ refused."""
 
 import os
 import sys
+import unittest.mock
 import warnings
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "Inputs"))
@@ -76,6 +77,49 @@ kept = copies.keep(changed)
 changed.add_(1)
 for get in copies.leave, kept.get, stays.get:
     refuse("modified by an inplace operation: a tensor of shape [2] is at version 1, and was kept for the backward at version 0", get)
+
+# The order of what streams do on a device that has them.
+log = []
+
+
+class Stream:
+    def __init__(self, name):
+        self.name = name
+
+    def wait_stream(self, other):
+        log.append(f"{self.name} waits for {other.name}")
+
+    def wait_event(self, event):
+        log.append(f"{self.name} waits for {event}")
+
+    def record_event(self):
+        log.append(f"{self.name} ends a copy")
+        return f"the copy on {self.name}"
+
+    def __enter__(self):
+        log.append(f"on {self.name}:")
+
+    def __exit__(self, *_):
+        pass
+
+
+def logged(name):
+    do = getattr(_copies.Memory, name)
+    return unittest.mock.patch.object(_copies.Memory, name, lambda memory: (log.append(name), do(memory)))
+
+
+streams = Streams(CPU)
+streams.out, streams.back, compute = Stream("out"), Stream("back"), Stream("compute")
+with unittest.mock.patch("torch.cuda.current_stream", lambda device: compute), \
+        unittest.mock.patch("torch.cuda.stream", lambda stream: stream), \
+        logged("leave"), logged("drop"), logged("allocate"), logged("enter"):
+    copies = Copies(streams)
+    kept = copies.keep(torch.ones(3))
+    for do in copies.leave, copies.drop, copies.enter, kept.get:
+        do()
+assert log == ["out waits for compute", "on out:", "leave", "out ends a copy", "compute waits for the copy on out", "drop",
+               "allocate", "back waits for compute", "back waits for the copy on out", "on back:", "enter", "back ends a copy",
+               "compute waits for the copy on back"], log
 
 # An empty tensor in the place of another.
 whole = torch.ones(3, 4, requires_grad=True)

@@ -188,7 +188,7 @@ class Worker:
         if (stage, unit) in self._extras.remade:
             part.stashes[unit] = Stash(inputs, part.device)
             with torch.no_grad():
-                self._give(part, unit, self._call_once_of_two(part, unit, inputs))
+                self._give(part, unit, self._call_first(part, unit, inputs))
         else:
             self._forward(part, unit, inputs)
 
@@ -232,8 +232,9 @@ class Worker:
             with self._context(part, unit):
                 return part.module(*values, **self.kwargs[unit])
 
-    def _call_once_of_two(self, part: Part, unit: int, inputs: list[Tensors]) -> Any:
-        """The same where the module will be called again with the same arguments."""
+    def _call_first(self, part: Part, unit: int, inputs: list[Tensors]) -> Any:
+        """The same where an `R` will call the module again, with the same arguments. Raises
+        RuntimeError when the module changes these."""
         given = [value for value in torch.utils._pytree.tree_leaves((inputs or self.args[unit], self.kwargs[unit]))
                  if isinstance(value, torch.Tensor) and not value.is_inference()]
         before = [value._version for value in given]
