@@ -70,7 +70,7 @@ LogicalResult Compare::readCosts() {
   options.maxSteps = lowering.maxSteps;
   GivenSettings &given = lowering.given;
   auto layouts = readLayouts(args, given.layout, options.ranks, diags);
-  if (failed(layouts) || failed(readMemoryLimit(args, given, diags)))
+  if (failed(layouts))
     return failure();
   if (layouts->empty() && failed(setParts(given)))
     return failure();

@@ -148,7 +148,7 @@ int64_t MemoryModel::contextChange(Step step) const {
 
 namespace {
 
-/// What a rank keeps for each of its units, for lists with an R or copies.
+/// The memory of each unit of a rank, for lists with an R or copies.
 class KeptUnits {
 public:
   explicit KeptUnits(const StepList &list) {
@@ -160,7 +160,7 @@ public:
     auto it = kept.find(keyOf(step));
     return it != kept.end() && it->second.recomputed;
   }
-  /// What is kept for the unit of a step, on the device or on the host.
+  /// The memory of the unit of a step, on the device or on the host.
   int64_t &sizeOf(Step step) { return kept[keyOf(step)].size; }
   void drop(Step step) { kept.erase(keyOf(step)); }
 
@@ -207,7 +207,7 @@ void MemoryModel::walk(unsigned rank, Visitor visit) const {
     return (drops ? stages[step.stage()].stash : delta(step)) +
            contextChange(step);
   };
-  // What a compute step allocates when it starts.
+  // The memory that a compute step allocates when it starts.
   auto taken = [&](Step step, int64_t change) {
     return std::max<int64_t>(change, 0) + during(step);
   };

@@ -8,8 +8,8 @@
 //                an overlap allocates for all its members before it frees. What
 //                a step needs only while it runs is allocated and freed alike.
 //                An F of a unit with an R adds its stash alone, and the R the
-//                rest. A WAIT_OFFLOAD moves what is kept for a unit to the
-//                host, and a RELOAD takes it back.
+//                rest. A WAIT_OFFLOAD moves the activations of a unit to the
+//                host, and a RELOAD moves them back.
 //   receives     one buffer for each receive that the rank has posted, until
 //                the end of the F, and of the B or W, that uses it.
 //   parameters   of the stages that the rank holds. A stage with an UNSHARD or
@@ -41,7 +41,7 @@ struct MemoryPeaks {
   Rational receives;
   Rational parameters;
   Rational total;
-  /// What is on the host.
+  /// Activations on the host.
   Rational host;
   /// The maximum number of receive buffers at one time, whatever their sizes.
   uint32_t receiveCount = 0;
@@ -91,11 +91,10 @@ public:
     const Stage &stage = stages[step.stage()];
     if (step.kind() == StepKind::R)
       return stage.delta[unsigned(StepKind::F)] - stage.stash;
-    return step.kind() == StepKind::Update
-               ? 0
-               : stage.delta[unsigned(step.kind())];
+    return step.kind() == StepKind::Update ? 0
+                                           : stage.delta[unsigned(step.kind())];
   }
-  /// What an F adds whose activations an R makes again.
+  /// The memory that an F adds if an R of its unit follows.
   int64_t stash(unsigned stage) const { return stages[stage].stash; }
   /// The size that a compute step holds only while it runs.
   int64_t during(Step step) const {
@@ -110,7 +109,7 @@ public:
   /// The change of the live activations by a compute step, with the gradients
   /// of contexts.
   int64_t change(Step step) const { return delta(step) + contextChange(step); }
-  /// What a compute step allocates when it starts.
+  /// The memory that a compute step allocates when it starts.
   int64_t taken(Step step) const {
     return std::max<int64_t>(change(step), 0) + during(step);
   }

@@ -1,9 +1,9 @@
 //===- Resources.h - Streams, edges and ranks of a run ----------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Resources that are used while a rank computes: the streams of the steps that
-// it posts, each of which runs in order, and the directed edges between two
-// ranks, which each transfer occupies for its occupancy.
+// Resources that are used while a rank computes: the streams of posted steps,
+// which run in order, and the directed edges between two ranks, which each
+// transfer occupies for its occupancy.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,9 +1,9 @@
 //===- SharedRun.cpp - Runs with shared streams and ports -----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Every rank runs its list as far as it can. What it posts, and the transfers
-// of what it computes, become requests, which are served in the order of time:
-// nothing that a rank does later can lead to an earlier request.
+// Every rank runs its list as far as it can. Posted steps and transfers become
+// requests, which are served in the order of time: no later step of a rank can
+// lead to an earlier request.
 //
 //===----------------------------------------------------------------------===//
 

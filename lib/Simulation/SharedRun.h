@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A run under free arrival of a schedule whose costs have `share` or `port`.
-// Steps of several ranks then wait for one resource, which takes them in the
-// order in which they are ready, so the run takes them in the order of time
-// (docs/Simulation.md).
+// Steps of several ranks then wait for the same resource, which runs them in the
+// order in which they are ready (docs/Simulation.md). So the run visits steps in
+// the order of time.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,7 +26,7 @@ inline bool needsSharedRun(const Schedule &schedule, const TickCosts &costs) {
   return costs.hasPorts() || !schedule.costs.shares.empty();
 }
 
-/// One such run. Takes time in the order of n log r for n steps on r ranks.
+/// A run with shared resources, in O(n log r) for n steps on r ranks.
 class SharedRun {
 public:
   /// The starts of all steps are stored in `starts`, by number.

@@ -7,8 +7,8 @@
 // the stream is free, and in from the last backward to the first, each as late
 // as the stream permits. So placed, copies delay no compute.
 //
-// The places of copies depend on those of their neighbours, so a new unit moves
-// some others; only those are placed again. The level of a rank at each of its
+// The places of copies depend on the copies before and after them, so a new unit
+// moves some others; only the moved ones are placed again. The level of a rank at each of its
 // groups is kept in a tree, which finds the first one over the limit.
 //
 //===----------------------------------------------------------------------===//
@@ -85,7 +85,7 @@ private:
 
   size_t size;
   size_t leaves = 1;
-  /// By node, the most below it and what was added to all of it.
+  /// By node, the most below it, and the sum of additions to all of it.
   std::vector<int64_t> most, more;
   mutable int64_t found = 0;
 };
@@ -382,7 +382,7 @@ LogicalResult runInjectOffload(Schedule &schedule,
     return failure();
   std::optional<Schedule> best;
   std::optional<Rational> bestTime;
-  // With a shared stream, a copy may last as long as those of all ranks.
+  // With a shared stream, a copy may last as long as the copies of all ranks.
   for (unsigned ranks = sharedBy(schedule.costs); ranks != 0; ranks /= 2) {
     Schedule next = schedule;
     for (unsigned rank = 0; rank != schedule.numRanks; ++rank) {

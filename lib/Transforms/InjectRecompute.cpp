@@ -57,7 +57,7 @@ public:
         dropped(spans.units.size()), away(spans.units.size()) {}
 
   /// True if the rank stays within the limit; otherwise `failedAt` is the step
-  /// that does not, and `excess` what the rank would need there.
+  /// that does not, and `excess` is the memory that the rank would need there.
   bool run() {
     for (size_t begin = 0, end; begin != list.size(); begin = end) {
       end = Schedule::groupEnd(list, begin);
@@ -90,7 +90,7 @@ public:
   int64_t excess = 0;
 
 private:
-  /// What an R of the unit makes.
+  /// The memory that an R of the unit adds.
   int64_t gain(const UnitSpan &unit) const {
     return memory.delta(unit.forward) - memory.stash(unit.forward.stage());
   }
@@ -243,7 +243,7 @@ private:
     size_t begin, end;
     /// How long the rank waits before it.
     int64_t idle;
-    /// The most activations up to its end, from the end of the one before.
+    /// The most activations from the end of the group before to its own end.
     int64_t level;
   };
   /// How many groups an R moves at most. More have no measurable effect.

@@ -1,4 +1,4 @@
-//===- UnitSpans.h - What a rank keeps for its units, and when --*- C++ -*-===//
+//===- UnitSpans.h - The lifetimes of activations on a rank -----*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #pragma once

@@ -1,8 +1,8 @@
 //===- VerifierObjects.cpp - Recomputation, copies, optimizer steps -------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Part of the level compute, for lists with an R, a copy or an UPDATE. What a
-// rank keeps for a unit has a state and a place (Support/States.def); one walk
+// Part of the level compute, for lists with an R, a copy or an UPDATE. The
+// activations of a unit have a state and a place (Support/States.def); one walk
 // over each list checks that every step finds both as it needs them. A list
 // with an R of a unit drops the activations of its F, so a first walk finds the
 // units that have one.
@@ -40,12 +40,12 @@ public:
   }
 
 private:
-  /// What a rank keeps for a unit.
+  /// The activations of a unit.
   struct Unit {
     State state = State::Absent;
     State place = State::OnDevice;
     bool recomputed = false;
-    /// The step that brought it into its state, and the one that moved it.
+    /// The last step that changed its state, and the last one that moved it.
     uint32_t changed = 0;
     uint32_t moved = 0;
   };
@@ -105,8 +105,8 @@ private:
     reporter.noteHere(diagnostic, earlier);
   }
 
-  /// Checks a compute step. Where what it finds is wrong without an R or a copy
-  /// too, the first check of the level reports it.
+  /// Checks a compute step. Errors that do not depend on an R or a copy are
+  /// reported by the first check of the level.
   void checkUnit(Step step, StepRef ref, const Unit &unit) {
     if (step.kind() == StepKind::F)
       return;
