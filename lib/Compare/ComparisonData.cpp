@@ -38,24 +38,23 @@ void Comparison::printCsv(raw_ostream &os) const {
   os << "schedule,parameters,fits,reason";
   for (const FigureColumn &column : figureColumns)
     os << ',' << column.key;
-  os << ",memory_by,layout,target,place,bound";
+  os << ",layout,target,place,bound";
   for (const FrameworkInfo &info : frameworkTable)
     os << ',' << info.key;
-  os << '\n';
+  os << ",memory_by\n";
   for (const Candidate &candidate : candidates) {
     bool fits = candidate.outcome == Candidate::Outcome::Fits;
     os << csvCell(candidate.name) << ',' << csvCell(candidate.params) << ','
        << (fits ? "true" : "false") << ',' << csvCell(candidate.reason);
     for (const FigureColumn &column : figureColumns)
       os << ',' << (candidate.figures ? csvNumber(column.of(candidate)) : "");
-    os << ',' << candidate.memoryBy << ',' << csvCell(candidate.layout) << ','
-       << candidate.target << ',';
+    os << ',' << csvCell(candidate.layout) << ',' << candidate.target << ',';
     if (fits)
       os << candidate.place;
     os << ',' << (candidate.bound ? csvNumber(*candidate.bound) : "");
     for (const Verdict &verdict : candidate.verdicts)
       os << ',' << (candidate.figures ? runsAsName(verdict.how) : "");
-    os << '\n';
+    os << ',' << candidate.memoryBy << '\n';
   }
 }
 
@@ -101,11 +100,11 @@ static void printCandidate(json::OStream &json, const Candidate &candidate) {
   for (const FigureColumn &column : figureColumns)
     if (column.key != "copies")
       writeExact(json, column.key, column.of(candidate));
-  json.attribute("memory_by", textOrNull(candidate.memoryBy));
   if (candidate.bound)
     writeExact(json, "bound", *candidate.bound);
   json.attributeObject("frameworks",
                        [&] { printVerdicts(json, candidate.verdicts); });
+  json.attribute("memory_by", textOrNull(candidate.memoryBy));
 }
 
 static void printChoice(json::OStream &json, const FrameworkChoice &choice) {

@@ -7,9 +7,10 @@
 // the stream is free, and in from the last backward to the first, each as late
 // as the stream permits. So placed, copies delay no compute.
 //
-// The places of copies depend on the copies before and after them, so a new unit
-// moves some others; only the moved ones are placed again. The level of a rank at each of its
-// groups is kept in a tree, which finds the first one over the limit.
+// The places of copies depend on the copies before and after them, so a new
+// unit moves some others; only the moved ones are placed again. The level of a
+// rank at each of its groups is kept in a tree, which finds the first one over
+// the limit.
 //
 //===----------------------------------------------------------------------===//
 
@@ -391,10 +392,11 @@ LogicalResult runInjectOffload(Schedule &schedule,
       if (!offload.run() && options.otherwise == OffloadElse::Fail) {
         if (best || ranks > 1)
           break;
-        return diags.report(offload.failedAt.source(), diag::LimitTooLow, rank,
-                            decimalText(memory->size((*limits)[rank])),
-                            stepText(schedule, offload.failedAt),
-                            decimalText(memory->size(offload.excess)));
+        return diags.report(
+            offload.failedAt.source(), diag::LimitTooLow, rank,
+            decimalText(options.limit.value_or(memory->size((*limits)[rank]))),
+            stepText(schedule, offload.failedAt),
+            decimalText(memory->size(offload.excess)));
       }
       insertSteps(next, rank, offload.steps());
     }

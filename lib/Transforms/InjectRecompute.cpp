@@ -353,10 +353,11 @@ static LogicalResult addRecomputations(Schedule &schedule,
       RankRecompute recompute(schedule, *memory, rank, limits[rank], stages,
                               uncopies);
       if (!recompute.run())
-        return diags.report(recompute.failedAt.source(), diag::LimitTooLow,
-                            rank, decimalText(memory->size(limits[rank])),
-                            stepText(schedule, recompute.failedAt),
-                            decimalText(memory->size(recompute.excess)));
+        return diags.report(
+            recompute.failedAt.source(), diag::LimitTooLow, rank,
+            decimalText(limit.value_or(memory->size(limits[rank]))),
+            stepText(schedule, recompute.failedAt),
+            decimalText(memory->size(recompute.excess)));
       again = recompute.leavesCopies;
       if (again) {
         schedule.ranks[rank] = recompute.rest();

@@ -56,7 +56,7 @@ class Candidate:
     """Its row; schedules with the same order and figures share one."""
     search: FoundBy | None = None
     assumed: tuple[str, ...] = ()
-    """The kinds of steps, `F`, `B`, `I` and `W`, whose costs were not given."""
+    """The kinds of steps, `F`, `B`, `I`, `W` and `R`, whose costs were not given."""
     stages: int | None = None
     copies: int | None = None
     """How many copies of the model there are."""
@@ -67,6 +67,8 @@ class Candidate:
     bubble_span: float | None = None
     peak: float | None = None
     memory: float | None = None
+    memory_by: str | None = None
+    """`recompute` or `offload`, if that keeps it within the memory limit."""
     transfers: int | None = None
     exposed: float | None = None
     bound: float | None = None
