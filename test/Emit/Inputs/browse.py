@@ -54,6 +54,13 @@ class Page:
         self.driver.execute_async_script(
             "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => done()));")
 
+    def until(self, condition):
+        """Waits for what the browser does in its own time, and says whether it did."""
+        end = time.monotonic() + 60
+        while not (holds := condition()) and time.monotonic() < end:
+            time.sleep(0.02)
+        return holds
+
     def shot(self, name):
         if self.shots:
             self.settle()
@@ -380,8 +387,8 @@ def link(page, pages):
     whole = page.view()
     page.js("pipec.select({lane: pipec.scene.rows[0].lane, index: 4, gap: true});"
             "pipec.setView(5, 20, 0); pipec.follow(3); pipec.toggle('critical');")
-    saved = address()
-    check(saved == "#t=5:20&m=3&step=A.idle.r0.4&show=critical,memory", f"another address: {saved}")
+    saved = "#t=5:20&m=3&step=A.idle.r0.4&show=critical,memory"
+    check(page.until(lambda: address() == saved), f"another address: {address()}")
     address_of = page.driver.current_url
     page.driver.get("about:blank")
     page.driver.get(address_of)
@@ -395,12 +402,11 @@ def link(page, pages):
     page.shot("link")
     for text in ("t=20:5&m=x&step=A.r0.999&show=nothing", "t=NaN:1&step=Z.r0.0&m=-1", "%%%&t", "step=A.idle.r0.0&t=1"):
         page.js("location.hash = arguments[0]", text)
-        page.settle()
-        seen = page.js("const {microbatch, selected, view} = pipec.scene; return [microbatch, selected, view.from, view.to]")
-        check(seen == [None, None, *whole], f"#{text} shows {seen}")
+        def seen():
+            return page.js("const {microbatch, selected, view} = pipec.scene; return [microbatch, selected, view.from, view.to]")
+        check(page.until(lambda: seen() == [None, None, *whole]), f"#{text} shows {seen()}")
     page.js("location.hash = '#t=1:2'")
-    page.settle()
-    check(page.view() == [1, 2], "a changed address is not shown")
+    check(page.until(lambda: page.view() == [1, 2]), "a changed address is not shown")
 
 
 def save(page, _):
@@ -411,11 +417,7 @@ def save(page, _):
         for button, name in ("savesvg", "dualpipev.svg"), ("savepng", "dualpipev.png"):
             page.driver.find_element(By.ID, button).click()
             path = pathlib.Path(folder) / name
-            for _ in range(100):
-                if path.exists():
-                    break
-                page.driver.execute_async_script("setTimeout(arguments[0], 50)")
-            check(path.exists(), f"no {name}")
+            check(page.until(path.exists), f"no {name}")
             files[name] = path.read_bytes()
     root = ElementTree.fromstring(files["dualpipev.svg"])
     svg = "{http://www.w3.org/2000/svg}"
