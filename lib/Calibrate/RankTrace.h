@@ -65,7 +65,7 @@ std::string cellText(llvm::ArrayRef<Step> members,
 
 /// Identifies a step that is not a transfer, as a key of maps.
 inline std::pair<uint64_t, unsigned> stepKey(Step step) {
-  return {uint64_t(step.stage()) << 32 | step.unit(), unsigned(step.kind())};
+  return {unitKey(step), unsigned(step.kind())};
 }
 
 /// A time in which something went on.

@@ -166,9 +166,8 @@ LogicalResult Match::times() {
     for (unsigned side = 0; side != 2; ++side) {
       unsigned from = side == 0 ? edge.from : edge.to;
       unsigned to = side == 0 ? edge.to : edge.from;
-      std::optional<Rational> hop = Rational::add(
-          costs.latency(certificate.map[from], certificate.map[to]),
-          costs.occupancyOf(certificate.map[from], certificate.map[to]));
+      std::optional<Rational> hop =
+          costs.hop(certificate.map[from], certificate.map[to]);
       if (failed(compare(edge.places[side], "hop to stage " + Twine(to),
                          edge.hops[side], certificate.tick, hop)))
         return failure();

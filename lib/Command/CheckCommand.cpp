@@ -178,6 +178,8 @@ static std::vector<StringRef> leftOut(const Schedule &schedule) {
   };
   if (has(Figure::Occupancy))
     costs.push_back("transfers that wait for an occupied edge");
+  if (has(Figure::Port))
+    costs.push_back("transfers that wait for a port");
   if (schedule.costs.has(FigureScope::Microbatch))
     costs.push_back("factors of micro-batches above the least");
   if (schedule.costs.general(Figure::Overlap) < Rational(1) ||

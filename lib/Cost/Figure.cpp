@@ -95,12 +95,6 @@ SmallVector<const ScopeInfo *, 8> scopesOf(FigureBlock block) {
   return scopes;
 }
 
-bool FigureInfo::isOfExtras() const {
-  return figure == Figure::R || figure == Figure::Update ||
-         figure == Figure::Offload || figure == Figure::Reload ||
-         figure == Figure::Stash || figure == Figure::ContextGradient;
-}
-
 Figure costFigure(StepKind kind) {
   static_assert(unsigned(Figure::F) == unsigned(StepKind::F) &&
                 unsigned(Figure::W) == unsigned(StepKind::W));

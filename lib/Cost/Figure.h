@@ -65,8 +65,10 @@ enum class FigureBlock : uint8_t { Cost, Memory };
 enum class FigureUnit : uint8_t { Time, Factor, Size, Change };
 
 /// How a figure of a part of the model changes if the model is cut into another
-/// number of stages (ModelParts.h).
-enum class WhenCut : uint8_t { Divided, Kept };
+/// number of stages (ModelParts.h). A figure that is divided if given belongs
+/// to steps that few schedules have, so stages have it only if a part or a
+/// layer has it.
+enum class WhenCut : uint8_t { Divided, DividedIfGiven, Kept };
 
 /// A row of Figures.def.
 struct FigureInfo {
@@ -89,10 +91,8 @@ struct FigureInfo {
   llvm::StringRef inner() const {
     return llvm::StringRef(name).split(' ').second;
   }
-  /// True for the figures of recomputation, copies, optimizer steps and
-  /// contexts, which few schedules have: stages have them only if a part or a
-  /// layer is given them.
-  bool isOfExtras() const;
+  bool isDivided() const { return cut != WhenCut::Kept; }
+  bool isDividedIfGiven() const { return cut == WhenCut::DividedIfGiven; }
   bool isIn(FigureScope scope) const { return scopes >> unsigned(scope) & 1; }
   /// True if `value` is negative and must not be.
   bool refuses(Rational value) const {

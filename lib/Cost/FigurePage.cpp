@@ -42,8 +42,8 @@ static void printFigures(raw_ostream &os, FigureBlock block) {
     StringRef quote = formula ? "`" : "";
     os << "| `" << info.name << "` | " << unitTexts[unsigned(info.unit)]
        << " | " << scopesText(info) << " | " << quote << info.defaultText
-       << quote << " | " << (info.cut == WhenCut::Divided ? "divided" : "kept")
-       << " | " << info.doc << " |\n";
+       << quote << " | " << (info.isDivided() ? "divided" : "kept") << " | "
+       << info.doc << " |\n";
   }
 }
 

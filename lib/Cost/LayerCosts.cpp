@@ -13,7 +13,7 @@ namespace pipec {
 static constexpr StringLiteral activations = "activations";
 
 static bool isOfLayers(const FigureInfo &info) {
-  if (info.cut != WhenCut::Divided)
+  if (!info.isDivided())
     return false;
   return info.block == FigureBlock::Cost || info.unit == FigureUnit::Size;
 }
@@ -42,7 +42,7 @@ std::optional<FigureScope> notOfLayers(const CostSettings &costs) {
   for (FigureScope scope : {FigureScope::Rank, FigureScope::Slice})
     for (const auto &[place, row] : costs.in(scope))
       for (auto [figure, value] : row)
-        if (infoOf(figure).cut == WhenCut::Divided)
+        if (infoOf(figure).isDivided())
           return scope;
   if (!all_of(costs.overlaps, [](const auto &one) { return one.isFactor; }))
     return FigureScope::Overlap;
@@ -177,7 +177,7 @@ static void copyKept(const FigureSet &from, FigureSet &to) {
   for (const auto &[place, row] : from.places())
     if (place.scope != FigureScope::Stage)
       for (auto [figure, value] : row)
-        if (infoOf(figure).cut == WhenCut::Kept)
+        if (!infoOf(figure).isDivided())
           to.set(figure, value, place);
 }
 
@@ -191,10 +191,10 @@ std::optional<CostSettings> sumCosts(const CostSettings &general,
   if (!sumComputes(counts, general, layers, sums))
     return std::nullopt;
   for (const FigureInfo &info : allFigures()) {
-    if (info.block != FigureBlock::Cost || info.cut != WhenCut::Divided ||
+    if (info.block != FigureBlock::Cost || !info.isDivided() ||
         info.figure <= Figure::W)
       continue;
-    if (info.isOfExtras() && !general.has(info.figure) &&
+    if (info.isDividedIfGiven() && !general.has(info.figure) &&
         none_of(layers, [&](const auto &own) {
           return own && own->costs.get(info.figure);
         }))
@@ -225,7 +225,7 @@ std::optional<MemorySettings> sumMemory(const MemorySettings &general,
                  : times(general.of(figure, anyStage), Rational(kind.weight));
   };
   for (const FigureInfo &info : allFigures()) {
-    if (info.block != FigureBlock::Memory || info.cut != WhenCut::Divided)
+    if (info.block != FigureBlock::Memory || !info.isDivided())
       continue;
     // Changes by backwards, and sizes while steps run, follow from the
     // activations unless they are given.
@@ -235,7 +235,7 @@ std::optional<MemorySettings> sumMemory(const MemorySettings &general,
     bool ofKind = any_of(layers, [&](const auto &own) {
       return own && own->memory.get(info.figure);
     });
-    if ((follows || info.isOfExtras()) && !general.get(info.figure) &&
+    if ((follows || info.isDividedIfGiven()) && !general.get(info.figure) &&
         (isBackward || !ofKind))
       continue;
     auto ofLayer = [&](const LayerInfo &kind) -> std::optional<Rational> {

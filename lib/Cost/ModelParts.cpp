@@ -71,8 +71,7 @@ static void spreadPlaces(const FigureSet &whole, FigureSet &spread,
     if (place.scope == FigureScope::Stage)
       continue;
     for (auto [figure, value] : row)
-      if (auto scaled =
-              infoOf(figure).cut == WhenCut::Kept ? value : cut.scale(value))
+      if (auto scaled = infoOf(figure).isDivided() ? cut.scale(value) : value)
         spread.set(figure, *scaled, place);
   }
 }
@@ -239,9 +238,9 @@ std::optional<CostSettings> spreadCosts(const CostSettings &costs,
   if (anyStages)
     spreadComputes(costs, parts, stages, spread, cut);
   for (const FigureInfo &info : allFigures())
-    if (anyStages && info.block == FigureBlock::Cost &&
-        info.cut == WhenCut::Divided && info.figure > Figure::W &&
-        (!info.isOfExtras() || costs.has(info.figure)))
+    if (anyStages && info.block == FigureBlock::Cost && info.isDivided() &&
+        info.figure > Figure::W &&
+        (!info.isDividedIfGiven() || costs.has(info.figure)))
       for (unsigned stage = 0; stage != stages; ++stage)
         if (auto cost = cut.ofStage(stage, [&](unsigned part) {
               return costs.of(info.figure, part);
@@ -269,7 +268,8 @@ std::optional<MemorySettings> spreadMemory(const MemorySettings &memory,
       continue;
     Figure figure = info.figure;
     // No part has it.
-    if ((!info.inner().empty() || info.isOfExtras()) && !memory.has(figure))
+    if ((!info.inner().empty() || info.isDividedIfGiven()) &&
+        !memory.has(figure))
       continue;
     if (info.unit == FigureUnit::Change && !memory.get(figure))
       if (auto scaled = cut.scale(memory.of(figure, anyStage)))
@@ -277,11 +277,12 @@ std::optional<MemorySettings> spreadMemory(const MemorySettings &memory,
     if (anyStages)
       for (unsigned stage = 0; stage != stages; ++stage) {
         // A figure that is kept comes from the first part of the stage.
-        auto own = info.cut == WhenCut::Kept
-                       ? memory.of(figure, uint64_t(stage) * parts / stages)
-                       : cut.ofStage(stage, [&](unsigned part) {
-                           return memory.of(figure, part);
-                         });
+        auto own = info.isDivided()
+                       ? cut.ofStage(stage,
+                                     [&](unsigned part) {
+                                       return memory.of(figure, part);
+                                     })
+                       : memory.of(figure, uint64_t(stage) * parts / stages);
         if (own)
           spread.set(figure, *own, {FigureScope::Stage, stage});
       }

@@ -127,8 +127,8 @@ struct CostSettings : FigureSet {
   ComputeCost compute(Figure figure, unsigned stage,
                       std::optional<unsigned> rank = std::nullopt,
                       std::optional<unsigned> slice = std::nullopt) const;
-  /// Where the cost of F, B, I, W or R comes from. That of an R is assumed to be
-  /// that of an F if other costs are given.
+  /// Where the cost of F, B, I, W or R comes from. That of an R is assumed to
+  /// be that of an F if other costs are given.
   CostRule ruleOf(StepKind kind, unsigned stage,
                   std::optional<unsigned> rank = std::nullopt,
                   std::optional<unsigned> slice = std::nullopt) const;
@@ -163,14 +163,22 @@ struct CostSettings : FigureSet {
   std::optional<Rational>
   generalOverlap(llvm::ArrayRef<StepKind> members) const;
   /// The figure of the directed edge between two ranks; 0 within a rank. A
-  /// transfer occupies the edge exclusively for its occupancy, and arrives
-  /// `p2p` (the latency) after that.
+  /// transfer occupies the edge exclusively for its occupancy, and two ports for
+  /// `port`, and arrives `p2p` (the latency) after that.
   Rational onEdge(Figure figure, unsigned from, unsigned to) const;
   Rational latency(unsigned from, unsigned to) const {
     return onEdge(Figure::P2P, from, to);
   }
   Rational occupancyOf(unsigned from, unsigned to) const {
     return onEdge(Figure::Occupancy, from, to);
+  }
+
+  /// The time from the start of a transfer to its arrival; empty if it
+  /// overflows.
+  std::optional<Rational> hop(unsigned from, unsigned to) const {
+    return Rational::add(
+        std::max(occupancyOf(from, to), onEdge(Figure::Port, from, to)),
+        latency(from, to));
   }
 
   using FigureSet::merge;
@@ -265,12 +273,8 @@ struct ModelSettings {
   /// True if the gradients of `stage` are reduced in a list with FSDP steps.
   bool reduces(unsigned stage) const { return !fsdp || fsdp->reduces(stage); }
   unsigned numMicrobatches() const { return numUnits / numSlices; }
-  /// The place of the backward of `unit` if micro-batches ascend and the slices
-  /// of each descend; also the unit of the backward at a place.
   unsigned backwardOrder(unsigned unit) const {
-    return numSlices == 1 ? unit
-                          : unit / numSlices * numSlices + numSlices - 1 -
-                                unit % numSlices;
+    return pipec::backwardOrder(unit, numSlices);
   }
   ModelSizes sizes() const {
     return {numRanks, numStages, numMicrobatches(), numSlices};

@@ -97,9 +97,7 @@ private:
 bool ScheduleRules::checkSlicesSplit(auto kind) {
   if (schedule.numSlices == 1)
     return true;
-  if (auto half = firstStep([](StepKind step) {
-        return step == StepKind::I || step == StepKind::W;
-      })) {
+  if (auto half = firstStep(isHalf)) {
     auto diagnostic =
         diags.report(half->step.source(), kind, stepText(schedule, half->step),
                      half->rank, schedule.name, schedule.numSlices, name);

@@ -29,10 +29,6 @@ namespace pipec {
 // Predicates of the rows of Rules.def
 //===----------------------------------------------------------------------===//
 
-static bool isHalf(StepKind kind) {
-  return kind == StepKind::I || kind == StepKind::W;
-}
-
 static bool isBatch(ArrayRef<Step> group) {
   return isP2P(group.front().kind());
 }

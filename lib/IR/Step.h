@@ -86,6 +86,14 @@ private:
 
 static_assert(sizeof(Step) == 12, "a step is 12 bytes");
 
+/// A stage and a unit as one key of maps.
+inline uint64_t unitKey(unsigned stage, unsigned unit) {
+  return uint64_t(stage) << 32 | unit;
+}
+inline uint64_t unitKey(Step step) {
+  return unitKey(step.stage(), step.unit());
+}
+
 /// A reference to a step of a schedule: the rank and the index in its list. A
 /// default-constructed reference is invalid.
 struct StepRef {

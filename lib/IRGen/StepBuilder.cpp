@@ -149,9 +149,10 @@ std::optional<StepError> StepBuilder::make(const Checked &request) {
   unsigned chunk = request.chunk;
   bool forward = request.letter == Letter::F;
   uint32_t &made = (forward ? forwards : backwards)[chunk];
-  uint32_t unit = request.unit >= 0
-                      ? uint32_t(request.unit)
-                      : firstUnit(chunk) + (forward ? made : backwardAt(made));
+  uint32_t unit =
+      request.unit >= 0
+          ? uint32_t(request.unit)
+          : firstUnit(chunk) + (forward ? made : backwardOrder(made, slices));
   ++made;
   if (forward)
     lastForward[chunk] = unit;
@@ -193,7 +194,7 @@ std::optional<StepError> StepBuilder::makeExtra(const Checked &request) {
   } else {
     if (backwards[chunk] == unitsOfChunk())
       return error(StepError::Kind::NoBackward);
-    unit = firstUnit(chunk) + backwardAt(backwards[chunk]);
+    unit = firstUnit(chunk) + backwardOrder(backwards[chunk], slices);
   }
   if (request.letter == Letter::Offload)
     leaving[chunk].push_back(unit);

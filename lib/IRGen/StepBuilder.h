@@ -28,8 +28,7 @@ constexpr StepKind kindOf(ast::Letter letter) {
                     unsigned(ast::Letter::I) == unsigned(StepKind::I) &&
                     unsigned(ast::Letter::W) == unsigned(StepKind::W) &&
                     unsigned(ast::Letter::R) == unsigned(StepKind::R) &&
-                    unsigned(ast::Letter::Update) ==
-                        unsigned(StepKind::Update),
+                    unsigned(ast::Letter::Update) == unsigned(StepKind::Update),
                 "letters and compute steps have the same values");
   if (letter <= ast::Letter::Update)
     return StepKind(unsigned(letter));
@@ -111,7 +110,8 @@ public:
       return false;
     ++written;
     uint32_t &made = (forward ? forwards : backwards)[chunk];
-    uint32_t unit = firstUnit(chunk) + (forward ? made : backwardAt(made));
+    uint32_t unit =
+        firstUnit(chunk) + (forward ? made : backwardOrder(made, slices));
     push(Step(kindOf(letter), chunkStages[chunk], unit, phase, source, joined));
     if (forward)
       lastForward[chunk] = unit;
@@ -163,13 +163,6 @@ private:
   }
   uint32_t unitsOfChunk() const {
     return bidirectional ? directionSplit : units;
-  }
-  /// The unit of the backward of this number: micro-batches ascend, and the
-  /// slices of each descend.
-  uint32_t backwardAt(uint32_t number) const {
-    return slices == 1
-               ? number
-               : number / slices * slices + slices - 1 - number % slices;
   }
   std::optional<size_t> findOwed(unsigned chunk, uint32_t unit);
   void takeOwed(size_t index, bool joined, SourceLoc source);

@@ -278,7 +278,7 @@ bool CsvReader::readOverlap(StringRef cell, StepList &steps) {
     if (!readStep(cell, rest, members.emplace_back()))
       return false;
     member = member.drop_back(rest.size());
-    if (!isCompute(members.back().kind()) || !hasUnit(members.back().kind()))
+    if (!computesUnit(members.back().kind()))
       return refuse(member, diag::CsvOverlapMember, shown(member));
     rest = trimmed<true>(rest);
   } while (rest.consume_front(";"));

@@ -199,7 +199,6 @@ void findStepWords(antlr4::CommonTokenStream &tokens) {
     case PipeLexer::RPAREN:
     case PipeLexer::SEMI:
     case PipeLexer::AMP:
-    case PipeLexer::IDLE:
     case PipeLexer::F:
     case PipeLexer::B:
     case PipeLexer::I:
@@ -208,23 +207,59 @@ void findStepWords(antlr4::CommonTokenStream &tokens) {
       return true;
     case PipeLexer::STAR:
       return second == PipeLexer::W;
+    case PipeLexer::IDLE: // a name without brackets is its count
+      return typeAt(i + 1) == PipeLexer::LBRACK;
     default: // the count of `idle`
       return second == PipeLexer::IDLE;
     }
   };
+  // True unless the token after `i` continues or ends an expression.
   auto mayFollow = [&](size_t i) {
     size_t next = typeAt(i + 1);
-    return next != PipeLexer::LPAREN && next != PipeLexer::ASSIGN &&
-           next != PipeLexer::COLON && next != PipeLexer::DOTDOT &&
-           !binaryOperator(next);
+    return !binaryOperator(next) &&
+           !llvm::is_contained({PipeLexer::LPAREN, PipeLexer::RPAREN,
+                                PipeLexer::RBRACK, PipeLexer::LBRACE,
+                                PipeLexer::ASSIGN, PipeLexer::QUEST,
+                                PipeLexer::COLON, PipeLexer::DOTDOT,
+                                PipeLexer::COMMA, PipeLexer::SEMI},
+                               next);
   };
-  for (size_t i = 1; i < line.size(); ++i)
-    if (line[i]->getType() == PipeLexer::ID && mayBegin(i) &&
-        llvm::is_contained(ArrayRef(ast::letterNames).drop_front(4),
-                           StringRef(line[i]->getText())) &&
-        mayFollow(i))
-      static_cast<antlr4::WritableToken *>(line[i])->setType(
-          PipeLexer::STEP_WORD);
+  // By open brace, whether it has statements. Those of phases and patterns
+  // have, and the braces in these but for the bodies of functions.
+  std::vector<bool> blocks;
+  bool opensPhase = false, opensFunction = false;
+  for (size_t i = 0; i < line.size(); ++i) {
+    switch (line[i]->getType()) {
+    case PipeLexer::WARMUP:
+    case PipeLexer::STEADY:
+    case PipeLexer::COOLDOWN:
+    case PipeLexer::PHASE:
+    case PipeLexer::PATTERN:
+      opensPhase = true;
+      break;
+    case PipeLexer::FN:
+      opensFunction = true;
+      break;
+    case PipeLexer::LBRACE:
+      blocks.push_back(!opensFunction &&
+                       (opensPhase || (!blocks.empty() && blocks.back())));
+      opensPhase = opensFunction = false;
+      break;
+    case PipeLexer::RBRACE:
+      // The parser reports a `}` without a `{`.
+      if (!blocks.empty())
+        blocks.pop_back();
+      break;
+    case PipeLexer::ID:
+      if (!blocks.empty() && blocks.back() && mayBegin(i) &&
+          llvm::is_contained(ArrayRef(ast::letterNames).drop_front(4),
+                             StringRef(line[i]->getText())) &&
+          mayFollow(i))
+        static_cast<antlr4::WritableToken *>(line[i])->setType(
+            PipeLexer::STEP_WORD);
+      break;
+    }
+  }
 }
 
 } // namespace pipec

@@ -133,6 +133,7 @@ LogicalResult Maker::readTimes() {
   if (failed(costs))
     return failure();
   model.leavesOutOccupancy = costs->hasOccupancy();
+  model.leavesOutPorts = costs->hasPorts();
   model.takesCheapestMicrobatch = header.costs.has(FigureScope::Microbatch);
   Ticks common = 0;
   __int128 sum = 0;

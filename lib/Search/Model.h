@@ -21,8 +21,10 @@ struct Model {
   Problem problem;
   /// The sizes, the placement, the costs and the memory settings.
   ScheduleHeader header;
-  /// Transfers occupy edges, which are always free in the problem.
+  /// Transfers occupy edges, and the ports of their ranks, which are always
+  /// free in the problem.
   bool leavesOutOccupancy = false;
+  bool leavesOutPorts = false;
   /// Micro-batches have costs of their own; all have the least ones in the
   /// problem.
   bool takesCheapestMicrobatch = false;
@@ -42,7 +44,7 @@ struct Model {
   }
   /// The problem is a relaxation of the model; its bound holds for the model.
   bool isRelaxed() const {
-    return leavesOutOccupancy || takesCheapestMicrobatch;
+    return leavesOutOccupancy || leavesOutPorts || takesCheapestMicrobatch;
   }
 
   /// Ticks as a time, and units of memory as a size, in the units of the

@@ -324,6 +324,8 @@ void SearchReport::printBound(raw_ostream &os) const {
     os << "  the bound covers overlaps\n";
   if (found.model.leavesOutOccupancy)
     os << "  the bound leaves out the occupancy of edges\n";
+  if (found.model.leavesOutPorts)
+    os << "  the bound leaves out the ports of ranks\n";
   if (found.model.takesCheapestMicrobatch)
     os << "  the bound takes the costs of the cheapest micro-batch for all\n";
   if (certified)

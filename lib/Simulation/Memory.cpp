@@ -154,24 +154,21 @@ public:
   explicit KeptUnits(const StepList &list) {
     for (Step step : list)
       if (step.kind() == StepKind::R)
-        kept[keyOf(step)].recomputed = true;
+        kept[unitKey(step)].recomputed = true;
   }
   bool isRecomputed(Step step) const {
-    auto it = kept.find(keyOf(step));
+    auto it = kept.find(unitKey(step));
     return it != kept.end() && it->second.recomputed;
   }
   /// The memory of the unit of a step, on the device or on the host.
-  int64_t &sizeOf(Step step) { return kept[keyOf(step)].size; }
-  void drop(Step step) { kept.erase(keyOf(step)); }
+  int64_t &sizeOf(Step step) { return kept[unitKey(step)].size; }
+  void drop(Step step) { kept.erase(unitKey(step)); }
 
 private:
   struct Unit {
     int64_t size = 0;
     bool recomputed = false;
   };
-  static uint64_t keyOf(Step step) {
-    return uint64_t(step.stage()) << 32 | step.unit();
-  }
   DenseMap<uint64_t, Unit> kept;
 };
 
@@ -201,15 +198,10 @@ void MemoryModel::walk(unsigned rank, Visitor visit) const {
   if (hasExtras)
     kept.emplace(list);
   // The change of the live activations by a compute step.
-  auto change = [&](Step step) {
-    bool drops =
-        kept && step.kind() == StepKind::F && kept->isRecomputed(step);
-    return (drops ? stages[step.stage()].stash : delta(step)) +
-           contextChange(step);
-  };
-  // The memory that a compute step allocates when it starts.
-  auto taken = [&](Step step, int64_t change) {
-    return std::max<int64_t>(change, 0) + during(step);
+  auto changeBy = [&](Step step) {
+    bool drops = kept && step.kind() == StepKind::F && kept->isRecomputed(step);
+    return drops ? stages[step.stage()].stash + contextChange(step)
+                 : change(step);
   };
 
   MemoryLevel level;
@@ -220,10 +212,10 @@ void MemoryModel::walk(unsigned rank, Visitor visit) const {
     StepKind kind = list[begin].kind();
     if (isCompute(kind)) {
       for (Step step : group)
-        level.activations += taken(step, change(step));
+        level.activations += taken(step, changeBy(step));
       visit(begin, end, /*atEnd=*/false, level);
       for (Step step : group) {
-        int64_t by = change(step);
+        int64_t by = changeBy(step);
         level.activations += by - taken(step, by);
         if (kept && makesWeightGradient(step.kind()))
           kept->drop(step);
@@ -269,8 +261,9 @@ MemoryPeaks MemoryModel::peaks(unsigned rank) const {
     most.receiveCount = std::max(most.receiveCount, level.receiveCount);
     total = std::max(total, level.total());
   });
-  return {size(most.activations), size(most.receives), size(most.parameters),
-          size(total), size(most.host), most.receiveCount};
+  return {size(most.activations), size(most.receives),
+          size(most.parameters),  size(total),
+          size(most.host),        most.receiveCount};
 }
 
 std::vector<int64_t> MemoryModel::groupLevels(unsigned rank) const {

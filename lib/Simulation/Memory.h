@@ -110,9 +110,7 @@ public:
   /// of contexts.
   int64_t change(Step step) const { return delta(step) + contextChange(step); }
   /// The memory that a compute step allocates when it starts.
-  int64_t taken(Step step) const {
-    return std::max<int64_t>(change(step), 0) + during(step);
-  }
+  int64_t taken(Step step) const { return taken(step, change(step)); }
   /// By compute group of a rank, the most live activations up to its end, from
   /// the end of the group before it.
   std::vector<int64_t> groupLevels(unsigned rank) const;
@@ -123,6 +121,10 @@ public:
   Rational size(int64_t units) const;
 
 private:
+  int64_t taken(Step step, int64_t change) const {
+    return std::max<int64_t>(change, 0) + during(step);
+  }
+
   struct Stage {
     std::array<int64_t, 4> delta;
     std::array<int64_t, 4> during;

@@ -35,7 +35,7 @@ public:
   /// its start, for a REDUCE_TIED without regard to the other ranks of its
   /// group.
   int64_t post(unsigned rank, Step step, int64_t now) {
-    int64_t &stream = free[streamIndex(step.stream())][rank];
+    int64_t &stream = free[queueOf(step.stream())][rank];
     int64_t start = std::max(now, stream);
     if (step.stream() == Stream::Tied)
       return start;
@@ -62,15 +62,9 @@ public:
   }
 
 private:
-  static constexpr unsigned numStreams = 3;
-  /// REDUCE_TIED starts after the other collectives, but does not occupy them.
-  static unsigned streamIndex(Stream stream) {
-    return stream == Stream::Out ? 1 : stream == Stream::In ? 2 : 0;
-  }
   /// An UPDATE has no unit, and no copy has its number.
   static uint64_t unitOf(Step step) {
-    return uint64_t(step.stage()) << 32 |
-           (hasUnit(step.kind()) ? step.unit() : maxUnits);
+    return unitKey(step.stage(), hasUnit(step.kind()) ? step.unit() : maxUnits);
   }
   /// In each direction, a stage is on one rank.
   size_t index(unsigned rank, unsigned stage) const {
@@ -83,7 +77,7 @@ private:
   const TickCosts &costs;
   const bool copies;
   /// By stream and rank, when its last step ends.
-  std::array<std::vector<int64_t>, numStreams> free;
+  std::array<std::vector<int64_t>, numQueues> free;
   /// When parameters are whole, and when gradients are reduced.
   std::array<std::vector<int64_t>, 2> reached;
   /// The end of the last copy of a unit.

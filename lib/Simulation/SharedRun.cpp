@@ -27,20 +27,17 @@ SharedRun::SharedRun(const Schedule &schedule, const TickCosts &costs,
     next += schedule.numRanks;
   }
   for (const CostSettings::Share &share : schedule.costs.shares) {
-    auto use = [&](Kind kind, size_t order) {
+    auto use = [&](unsigned kind, size_t order) {
       firstResource[kind] = next;
       ranksPerResource[kind] = share.ranks;
       orders[kind] = order;
     };
     for (auto [i, stream] : enumerate(share.streams)) {
       if (stream == Stream::Link) {
-        use(Outgoing, i);
-        use(Incoming, i);
+        use(outgoing, i);
+        use(incoming, i);
       } else {
-        use(stream == Stream::Gather ? Gather
-            : stream == Stream::Out  ? Out
-                                     : In,
-            i);
+        use(queueOf(stream), i);
       }
     }
     next += (schedule.numRanks - 1) / share.ranks + 1;
@@ -65,12 +62,17 @@ bool SharedRun::run() {
   return true;
 }
 
-/// The end of the last posted step that `step`, posted or not, is about.
-int64_t &SharedRun::ready(unsigned rank, Step step) {
-  if (objectOf(stateBefore(step.kind())) == Object::Copy)
-    return ends[{uint64_t(step.stage()) << 32 | step.unit(), ~0u}];
-  bool reduction = objectOf(stateBefore(step.kind())) == Object::Gradients;
-  return ends[{uint64_t(step.stage()) << 1 | reduction, rank}];
+std::pair<uint64_t, unsigned> SharedRun::keyOf(unsigned rank, Step step) {
+  Object object = objectOf(stateBefore(step.kind()));
+  if (object == Object::Copy)
+    return {unitKey(step), ~0u};
+  return {uint64_t(step.stage()) << 1 | (object == Object::Gradients), rank};
+}
+
+void SharedRun::request(int64_t time, unsigned rank, unsigned kind, unsigned to,
+                        size_t datum) {
+  requests.push(
+      {time, rank, orders[kind], uint8_t(kind), numRequests++, to, datum});
 }
 
 void SharedRun::advance(unsigned rank) {
@@ -86,7 +88,7 @@ void SharedRun::advance(unsigned rank) {
       post(rank, begin);
     } else {
       if (isWait(kind) && !isSendWait(kind)) {
-        int64_t until = ready(rank, list[begin]);
+        int64_t until = ends.lookup(keyOf(rank, list[begin]));
         if (until == pending)
           return;
         self.now = std::max(self.now, until);
@@ -112,12 +114,11 @@ bool SharedRun::passCompute(unsigned rank, size_t begin, size_t end) {
       if (!needs(arrivals[flow.datum(input, step.unit())]))
         return false;
     bool update = step.kind() == StepKind::Update;
-    if (!needs(
-            ready(rank, Step(update ? StepKind::ReduceGrad : StepKind::Unshard,
-                             step.stage(), 0))))
-      return false;
-    if (!update &&
-        !needs(ready(rank, Step(StepKind::Reload, step.stage(), step.unit()))))
+    auto reached = [&](StepKind kind, unsigned unit) {
+      return needs(ends.lookup(keyOf(rank, Step(kind, step.stage(), unit))));
+    };
+    if (!reached(update ? StepKind::ReduceGrad : StepKind::Unshard, 0) ||
+        (!update && !reached(StepKind::Reload, step.unit())))
       return false;
   }
   int64_t stop = start + costs.duration(list, begin, end);
@@ -127,8 +128,7 @@ bool SharedRun::passCompute(unsigned rank, size_t begin, size_t end) {
     for (const DataFlow::Port &output : flow.outputs(list[i])) {
       size_t datum = flow.datum(output, list[i].unit());
       if (output.transfers)
-        requests.push(
-            {stop, rank, orders[Outgoing], Outgoing, output.rank, datum});
+        request(stop, rank, outgoing, output.rank, datum);
       else
         arrivals[datum] = stop;
     }
@@ -138,21 +138,18 @@ bool SharedRun::passCompute(unsigned rank, size_t begin, size_t end) {
 
 void SharedRun::post(unsigned rank, size_t index) {
   Step step = schedule.ranks[rank][index];
-  Kind kind = step.stream() == Stream::Out  ? Out
-              : step.stream() == Stream::In ? In
-                                            : Gather;
   if (step.stream() != Stream::Tied)
-    ready(rank, step) = pending;
-  Queue &queue = ranks[rank].queues[kind];
-  queue.steps.push_back({uint32_t(index), ranks[rank].now});
-  if (queue.steps.size() == 1)
-    pushHead(rank, kind);
+    ends[keyOf(rank, step)] = pending;
+  unsigned queue = queueOf(step.stream());
+  std::deque<Posted> &steps = ranks[rank].queues[queue].steps;
+  steps.push_back({uint32_t(index), ranks[rank].now});
+  if (steps.size() == 1)
+    pushHead(rank, queue);
 }
 
-void SharedRun::pushHead(unsigned rank, Kind kind) {
-  const Queue &queue = ranks[rank].queues[kind];
-  requests.push({std::max(queue.steps.front().time, queue.end), rank,
-                 orders[kind], kind});
+void SharedRun::pushHead(unsigned rank, unsigned queue) {
+  const Queue &self = ranks[rank].queues[queue];
+  request(std::max(self.steps.front().time, self.end), rank, queue);
 }
 
 void SharedRun::serveStep(const Request &request) {
@@ -166,7 +163,7 @@ void SharedRun::serveStep(const Request &request) {
     int64_t &free = resource(request.kind, rank);
     start = std::max(start, free);
     free = queue.end = start + costs.posted(rank, step);
-    ready(rank, step) = queue.end;
+    ends[keyOf(rank, step)] = queue.end;
   }
   starts[numbers.of(rank, index)] = start;
   if (!queue.steps.empty())
@@ -177,8 +174,8 @@ void SharedRun::serveStep(const Request &request) {
 void SharedRun::serveTransfer(const Request &request) {
   EdgeTicks edge = costs.edge(request.rank, request.to);
   int64_t &free = edges[{request.rank, request.to}];
-  int64_t &from = resource(Outgoing, request.rank);
-  int64_t &to = resource(Incoming, request.to);
+  int64_t &from = resource(outgoing, request.rank);
+  int64_t &to = resource(incoming, request.to);
   int64_t start = std::max({request.time, free, from, to});
   free = start + edge.occupancy;
   from = to = start + edge.port;

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A run under free arrival of a schedule whose costs have `share` or `port`.
-// Steps of several ranks then wait for the same resource, which runs them in the
-// order in which they are ready (docs/Simulation.md). So the run visits steps in
-// the order of time.
+// Steps of several ranks then wait for the same resource, which runs them in
+// the order in which they are ready (docs/Simulation.md). So the run visits
+// steps in the order of time.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,24 +37,27 @@ public:
   bool run();
 
 private:
-  /// The streams of steps that ranks post, and the two ports of a rank.
-  enum Kind : uint8_t { Gather, Out, In, Outgoing, Incoming };
-  static constexpr unsigned numQueues = 3, numKinds = 5;
+  /// What ranks may share: first the queues of `queueOf`, then the two ports of
+  /// a rank.
+  static constexpr unsigned outgoing = numQueues, incoming = numQueues + 1,
+                            numKinds = numQueues + 2;
   static constexpr int64_t pending = -1;
 
   /// The step at the head of a stream, or a transfer, is ready.
   struct Request {
     int64_t time;
     uint32_t rank;
-    /// The place of its stream in the share, for ties.
+    /// The place of its stream in the share, and the number of the request, for
+    /// ties.
     uint8_t order;
-    Kind kind;
+    uint8_t kind;
+    uint32_t number;
     /// Of a transfer: its destination and its datum.
     uint32_t to = 0;
     size_t datum = 0;
     bool operator>(const Request &other) const {
-      return std::tie(time, rank, order) >
-             std::tie(other.time, other.rank, other.order);
+      return std::tie(time, rank, order, number) >
+             std::tie(other.time, other.rank, other.order, other.number);
     }
   };
   struct Posted {
@@ -74,11 +77,14 @@ private:
   void advance(unsigned rank);
   bool passCompute(unsigned rank, size_t begin, size_t end);
   void post(unsigned rank, size_t index);
-  void pushHead(unsigned rank, Kind kind);
+  void pushHead(unsigned rank, unsigned queue);
+  void request(int64_t time, unsigned rank, unsigned kind, unsigned to = 0,
+               size_t datum = 0);
   void serveStep(const Request &request);
   void serveTransfer(const Request &request);
-  int64_t &ready(unsigned rank, Step step);
-  int64_t &resource(Kind kind, unsigned rank) {
+  /// The key in `ends` of what `step`, posted or not, changes or needs.
+  static std::pair<uint64_t, unsigned> keyOf(unsigned rank, Step step);
+  int64_t &resource(unsigned kind, unsigned rank) {
     return resources[firstResource[kind] + rank / ranksPerResource[kind]];
   }
 
@@ -102,6 +108,7 @@ private:
   llvm::DenseMap<std::pair<uint64_t, unsigned>, int64_t> ends;
   std::priority_queue<Request, std::vector<Request>, std::greater<Request>>
       requests;
+  uint32_t numRequests = 0;
 };
 
 } // namespace pipec

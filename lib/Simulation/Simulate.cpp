@@ -167,10 +167,13 @@ FailureOr<Simulation> Simulator::run(const Schedule &schedule,
     return diags.report(schedule.source, diag::ShareUnderModel,
                         ticks.hasPorts() ? "port" : "share",
                         waitModelName(*model));
-  bool good = needsResources(schedule, ticks) ? ends(std::true_type())
-                                              : ends(std::false_type());
-  if (good && shared)
-    good = SharedRun(schedule, ticks, numbers, starts).run();
+  bool good = shared && SharedRun(schedule, ticks, numbers, starts).run();
+  // If a run with shared streams stops, so does one without, which says where.
+  if (!good) {
+    good = needsResources(schedule, ticks) ? ends(std::true_type())
+                                           : ends(std::false_type());
+    assert(!(shared && good));
+  }
   if (!good && !model)
     return failure();
   TiedMeetings meetings(schedule);

@@ -150,7 +150,7 @@ bool StepsParser::parseShare() {
 std::optional<bool> StepsParser::parseOverlap(StringRef first) {
   auto member = [](StringRef name) -> std::optional<StepKind> {
     std::optional<StepKind> kind = parseStepKind(name);
-    return kind && isCompute(*kind) && hasUnit(*kind) ? kind : std::nullopt;
+    return kind && computesUnit(*kind) ? kind : std::nullopt;
   };
   std::optional<StepKind> kind = member(first);
   if (!kind || !consume('&'))

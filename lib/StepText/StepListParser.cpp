@@ -87,7 +87,7 @@ bool StepsParser::parseGroup(StringRef group) {
       break;
     }
     StepKind kind = list.back().kind();
-    if (overlap ? !isCompute(kind) || !hasUnit(kind) : !isP2P(kind)) {
+    if (overlap ? !computesUnit(kind) : !isP2P(kind)) {
       (void)diags.report(rangeOf(member), diag::StepsGroupMember, member,
                          group);
       good = false;

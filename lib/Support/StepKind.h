@@ -48,6 +48,13 @@ enum class Stream : uint8_t {
   None,
 };
 
+/// The queues of the posted steps of a rank. REDUCE_TIED starts after the other
+/// collectives, but does not occupy them.
+inline constexpr unsigned numQueues = 3;
+constexpr unsigned queueOf(Stream stream) {
+  return stream == Stream::Out ? 1 : stream == Stream::In ? 2 : 0;
+}
+
 /// The streams that may share a resource, by name; Link for "port".
 inline constexpr std::pair<Stream, llvm::StringLiteral> sharedStreams[] = {
     {Stream::Gather, "gather"},
@@ -199,6 +206,14 @@ constexpr bool isSendWait(StepKind kind) {
 constexpr bool isWait(StepKind kind) {
   return step_facts::has(step_facts::waits, kind);
 }
+/// True for waits for sends and reductions.
+constexpr bool isTransferWait(StepKind kind) {
+  return isWait(kind) && kind != StepKind::WaitOffload;
+}
+/// I or W: half of a backward.
+constexpr bool isHalf(StepKind kind) {
+  return kind == StepKind::I || kind == StepKind::W;
+}
 /// True for steps that run beside the computes of their rank on a stream of the
 /// rank itself: it posts them and continues.
 constexpr bool isPosted(StepKind kind) {
@@ -216,6 +231,10 @@ constexpr bool hasUnit(StepKind kind) {
                              step_facts::kindsOf(Object::Copy) |
                              step_facts::transfers | step_facts::sendWaits,
                          kind);
+}
+/// True for the computes of a unit: all but UPDATE.
+constexpr bool computesUnit(StepKind kind) {
+  return isCompute(kind) && hasUnit(kind);
 }
 constexpr bool hasStage(StepKind kind) {
   return hasUnit(kind) || objectOf(stateBefore(kind)) != Object::None;
@@ -259,6 +278,12 @@ constexpr StepKind waitOfSend(StepKind send) {
 /// The limits of the sizes of a schedule, given by the packed step (IR/Step.h).
 inline constexpr unsigned maxStages = 1u << 16;
 inline constexpr unsigned maxUnits = 1u << 24;
+/// The place of the backward of a unit on its stage if micro-batches ascend and
+/// the slices of each descend; also the unit of the backward at a place.
+constexpr unsigned backwardOrder(unsigned unit, unsigned slices) {
+  return slices == 1 ? unit
+                     : unit / slices * slices + slices - 1 - unit % slices;
+}
 /// Steps do not store ranks; a map of `maxStages` entries cannot name more.
 inline constexpr unsigned maxRanks = 1u << 16;
 

@@ -40,17 +40,14 @@ public:
   std::vector<UnitSpan> units;
 
   /// The index in `units` of the unit of a step.
-  uint32_t unitOf(Step step) const { return numbers.lookup(key(step)); }
+  uint32_t unitOf(Step step) const { return numbers.lookup(unitKey(step)); }
 
 private:
-  static uint64_t key(Step step) {
-    return uint64_t(step.stage()) << 32 | step.unit();
-  }
   void note(Step step) {
     if (!hasUnit(step.kind()))
       return;
     if (step.kind() == StepKind::F) {
-      numbers[key(step)] = units.size();
+      numbers[unitKey(step)] = units.size();
       units.push_back({step, uint32_t(groups.size()), ~0u});
     } else if (makesInputGradient(step.kind())) {
       units[unitOf(step)].use = groups.size();

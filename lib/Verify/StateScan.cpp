@@ -103,7 +103,7 @@ private:
         // visited only now.
         if (!acts)
           for (const Step *before = list.data(); before != &step; ++before)
-            if (isCompute(before->kind()) && hasUnit(before->kind()))
+            if (computesUnit(before->kind()))
               compute(*before);
         acts = true;
         act(step);

@@ -62,9 +62,9 @@ LogicalResult verify(const Schedule &schedule, DiagEngine &diags) {
 LogicalResult verify(const Schedule &schedule, VerifyLevel level,
                      DiagEngine &diags, const PresentRanks &present) {
   StateScan scan = scanStates(schedule, present);
-  bool good = !wants(level, VerifyLevel::Compute) ||
-              verifyCompute(schedule, scan, diags, present) ==
-                  ComputeVerdict::Good;
+  bool good =
+      !wants(level, VerifyLevel::Compute) ||
+      verifyCompute(schedule, scan, diags, present) == ComputeVerdict::Good;
   good &= verifyAbove(schedule, level, scan, diags, present);
   return success(good);
 }
@@ -84,8 +84,7 @@ Cells::Cells(const Schedule &schedule)
   for (const StepList &list : schedule.ranks)
     for (Step step : list)
       if (hasUnit(step.kind()))
-        sparse.try_emplace(uint64_t(step.stage()) << 32 | step.unit(),
-                           sparse.size());
+        sparse.try_emplace(unitKey(step), sparse.size());
 }
 
 FirstSteps::FirstSteps(const Schedule &schedule, const Cells &cells)

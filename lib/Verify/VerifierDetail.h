@@ -94,7 +94,7 @@ public:
   size_t index(unsigned stage, unsigned microbatch) const {
     if (dense)
       return size_t(stage) * microbatches + microbatch;
-    auto it = sparse.find(uint64_t(stage) << 32 | microbatch);
+    auto it = sparse.find(unitKey(stage, microbatch));
     return it == sparse.end() ? none : it->second;
   }
   size_t index(const Step &step) const {

@@ -81,8 +81,7 @@ private:
       }
     }
     for (uint32_t i = 0; i != list.size() && !reporter.full(); ++i)
-      if ((isCompute(list[i].kind()) && hasUnit(list[i].kind())) ||
-          list[i].stream() == Stream::Gather)
+      if (computesUnit(list[i].kind()) || list[i].stream() == Stream::Gather)
         play(list[i], {rank, i});
     close(rank);
   }

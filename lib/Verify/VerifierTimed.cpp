@@ -266,9 +266,7 @@ private:
                                                          : data.end;
       if (!from)
         return;
-      const CostSettings &costs = schedule.costs;
-      Time takes =
-          plus(costs.occupancyOf(home, rank), costs.latency(home, rank));
+      Time takes = schedule.costs.hop(home, rank);
       Time there = plus(from, takes);
       if (!there) {
         overflow(sent ? data.send : data.producer);
@@ -311,9 +309,7 @@ private:
 
     void collective(Step step, StepRef ref) {
       Time start = verifier.timeOf(ref);
-      Time &free = step.stream() == Stream::Out  ? out
-                   : step.stream() == Stream::In ? in
-                                                 : collectives;
+      Time &free = queues[queueOf(step.stream())];
       if (start && comesAfter(ref, *start) && free && *start < *free)
         (void)reporter.report(ref, diag::CollectiveWhileBusy, *start, *free);
       // Without a time, it starts as soon as the rank and the previous steps
@@ -336,8 +332,9 @@ private:
       Time start = verifier.timeOf(ref);
       if (!start)
         return;
-      Time free =
-          ties && (!collectives || *collectives < *ties) ? ties : collectives;
+      Time free = queues[queueOf(Stream::Tied)];
+      if (ties && (!free || *free < *ties))
+        free = ties;
       if (comesAfter(ref, *start) && free && *start < *free)
         (void)reporter.report(ref, diag::CollectiveWhileBusy, *start, *free);
       auto [first, isFirst] = verifier.tied.try_emplace(step.stage(), ref);
@@ -366,9 +363,9 @@ private:
     /// with a time.
     Time busyUntil;
     StepRef before;
-    /// When the collectives and the copies of the rank are free again, and when
-    /// each directed edge from it is.
-    Time collectives, out, in;
+    /// When the queues of the rank are free again, and when each directed edge
+    /// from it is.
+    std::array<Time, numQueues> queues;
     std::map<unsigned, Time> edges;
     /// The end of the last REDUCE_TIED with a time.
     Time ties;
