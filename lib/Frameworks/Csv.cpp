@@ -213,6 +213,9 @@ LogicalResult emitCsv(const Schedule &schedule, raw_ostream &os,
     checkGraph(schedule, diags);
   if (!schedule.ties.empty())
     checkTies(schedule, diags);
+  if (!schedule.streams.empty())
+    (void)diags.report(schedule.source, diag::CsvStreamsLost,
+                       schedule.streams.names.front());
   if (schedule.hasFsdp() && !schedule.forwardOnly)
     checkReductions(schedule, diags);
   const CellTexts cells(schedule);

@@ -43,6 +43,24 @@ private:
 /// The steps of one rank, in order.
 using StepList = std::vector<Step>;
 
+/// The streams of stages whose computes run beside those of their rank. A rank
+/// posts these and continues (docs/Simulation.md). An UPDATE is not among them.
+struct StageStreams {
+  /// The names of the streams other than `compute`; stream n has the n-th.
+  std::vector<std::string> names;
+  /// By stage, the number of its stream, 0 for `compute`; empty if that is all.
+  std::vector<uint8_t> ofStage;
+
+  bool empty() const { return ofStage.empty(); }
+  unsigned of(unsigned stage) const { return empty() ? 0 : ofStage[stage]; }
+  /// The stream of a compute step.
+  unsigned of(Step step) const {
+    return hasUnit(step.kind()) ? of(step.stage()) : 0;
+  }
+  friend bool operator==(const StageStreams &, const StageStreams &) = default;
+};
+inline constexpr unsigned maxStreams = 1u << 6;
+
 /// The part of a schedule other than its steps.
 struct ScheduleHeader : ModelSettings {
   /// True for inference or evaluation: no backward steps.
@@ -54,6 +72,7 @@ struct ScheduleHeader : ModelSettings {
   /// ascending order. There are at most as many groups as stages, and none if
   /// the placement has two directions.
   std::vector<std::vector<unsigned>> ties;
+  StageStreams streams;
   /// The parameters of the schedule, in the order of their definition.
   std::vector<std::pair<std::string, int64_t>> params;
   std::vector<Expectation> expectations;
@@ -127,6 +146,10 @@ struct Schedule : ScheduleHeader {
   /// The index of the phase called `name`; adds it if there is none.
   unsigned phaseIndex(llvm::StringRef name);
 };
+
+/// Reports a name of a stream that all ranks have.
+llvm::LogicalResult checkStreamName(llvm::StringRef name, DiagLoc place,
+                                    DiagEngine &diags);
 
 /// Cuts each micro-batch of a schedule, whose units are set, into this number
 /// of slices. Reports at `place` if that does not divide the units.

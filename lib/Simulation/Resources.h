@@ -10,6 +10,7 @@
 #pragma once
 
 #include "IR/DataFlow.h"
+#include "Simulation/SideStreams.h"
 #include "Simulation/TickCosts.h"
 
 #include <algorithm>
@@ -29,7 +30,12 @@ public:
       stream.resize(schedule.numRanks);
     for (std::vector<int64_t> &ends : reached)
       ends.resize(schedule.numStages * placement.numDirections());
+    if (!schedule.streams.empty())
+      sides.emplace(schedule);
   }
+
+  /// The computes on streams of their own, if there are such.
+  std::optional<SideStreams> sides;
 
   /// Called when `rank` reaches a step that it posts, at time `now`. Returns
   /// its start, for a REDUCE_TIED without regard to the other ranks of its
@@ -37,6 +43,8 @@ public:
   int64_t post(unsigned rank, Step step, int64_t now) {
     int64_t &stream = free[queueOf(step.stream())][rank];
     int64_t start = std::max(now, stream);
+    if (sides)
+      start = std::max(start, sides->needs(rank, step));
     if (step.stream() == Stream::Tied)
       return start;
     stream = start + costs.posted(rank, step);
@@ -51,7 +59,7 @@ public:
   /// of the unit for a step that needs it. 0 for all other steps.
   int64_t needs(unsigned rank, Step step) const {
     StepKind kind = step.kind();
-    int64_t end = 0;
+    int64_t end = sides ? sides->needs(rank, step) : 0;
     if (copies && (isCompute(kind) || kind == StepKind::WaitOffload))
       end = copied.lookup(unitOf(step));
     bool reduction =
@@ -134,23 +142,37 @@ public:
     if constexpr (resources) {
       if (isPosted(list[begin].kind()))
         return streams->post(rank, list[begin], self.end);
-      for (size_t i = begin; i != end; ++i)
-        waitFor(rank, streams->needs(rank, list[i]));
+      // A rank posts its transfers and continues.
+      if (!isP2P(list[begin].kind()))
+        for (size_t i = begin; i != end; ++i)
+          waitFor(rank, streams->needs(rank, list[i]));
+      if (streams->sides && streams->sides->of(list, begin)) {
+        // The inputs of this group do not delay the next one.
+        int64_t ready = std::max(self.end, std::exchange(self.ready, 0));
+        int64_t duration = costs.duration(list, begin, end);
+        int64_t start = streams->sides->run(rank, begin, end, ready, duration);
+        self.made = start + duration;
+        return start;
+      }
     }
     // start(s) = max(end of the group before s on its rank,
     //                max over inputs x of s (end(producer(x)) + latency(x)))
     int64_t start = std::max(self.end, self.ready);
     self.end = start + costs.duration(list, begin, end);
+    if constexpr (resources)
+      self.made = self.end;
     return start;
   }
 
   /// The end of the last group of `rank`.
-  int64_t now(unsigned rank) const { return ranks[rank].end; }
+  int64_t made(unsigned rank) const {
+    return resources ? ranks[rank].made : ranks[rank].end;
+  }
 
   /// When the result of a member of that group for `port` arrives at its
   /// consumer.
   int64_t arrival(unsigned rank, const DataFlow::Port &port) {
-    int64_t end = ranks[rank].end;
+    int64_t end = made(rank);
     if constexpr (resources)
       if (port.transfers)
         end = edges->take(rank, port.rank, end);
@@ -159,7 +181,10 @@ public:
 
 private:
   struct Rank {
+    /// When the rank continues.
     int64_t end = 0;
+    /// The end of its last group.
+    int64_t made = 0;
     /// When all inputs of the next group have arrived; at most the end of the
     /// last group if it has no inputs.
     int64_t ready = 0;
@@ -176,7 +201,8 @@ private:
 inline bool needsResources(const Schedule &schedule, const TickCosts &costs) {
   constexpr uint32_t posted =
       step_facts::kindsOn(Stream::Gather) | step_facts::kindsOf(Object::Copy);
-  return (costs.hasPosted() && schedule.has(posted)) || costs.hasOccupancy();
+  return (costs.hasPosted() && schedule.has(posted)) || costs.hasOccupancy() ||
+         !schedule.streams.empty();
 }
 
 } // namespace pipec

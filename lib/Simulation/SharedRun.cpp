@@ -19,6 +19,8 @@ SharedRun::SharedRun(const Schedule &schedule, const TickCosts &costs,
                      const StepNumbers &numbers, std::vector<int64_t> &starts)
     : schedule(schedule), costs(costs), numbers(numbers), starts(starts),
       flow(schedule), arrivals(flow.size(), pending), ranks(schedule.numRanks) {
+  if (!schedule.streams.empty())
+    sides.emplace(schedule);
   size_t next = 0;
   for (unsigned kind = 0; kind != numKinds; ++kind) {
     firstResource[kind] = next;
@@ -117,12 +119,19 @@ bool SharedRun::passCompute(unsigned rank, size_t begin, size_t end) {
     auto reached = [&](StepKind kind, unsigned unit) {
       return needs(ends.lookup(keyOf(rank, Step(kind, step.stage(), unit))));
     };
+    if (sides)
+      start = std::max(start, sides->needs(rank, step));
     if (!reached(update ? StepKind::ReduceGrad : StepKind::Unshard, 0) ||
         (!update && !reached(StepKind::Reload, step.unit())))
       return false;
   }
-  int64_t stop = start + costs.duration(list, begin, end);
-  ranks[rank].now = stop;
+  int64_t duration = costs.duration(list, begin, end);
+  bool posts = sides && sides->of(list, begin);
+  if (posts)
+    start = sides->run(rank, begin, end, start, duration);
+  int64_t stop = start + duration;
+  if (!posts)
+    ranks[rank].now = stop;
   for (size_t i = begin; i != end; ++i) {
     starts[numbers.of(rank, i)] = start;
     for (const DataFlow::Port &output : flow.outputs(list[i])) {
@@ -142,7 +151,8 @@ void SharedRun::post(unsigned rank, size_t index) {
     ends[keyOf(rank, step)] = pending;
   unsigned queue = queueOf(step.stream());
   std::deque<Posted> &steps = ranks[rank].queues[queue].steps;
-  steps.push_back({uint32_t(index), ranks[rank].now});
+  int64_t from = sides ? sides->needs(rank, step) : 0;
+  steps.push_back({uint32_t(index), std::max(from, ranks[rank].now)});
   if (steps.size() == 1)
     pushHead(rank, queue);
 }

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "IR/DataFlow.h"
+#include "Simulation/SideStreams.h"
 #include "Simulation/TickCosts.h"
 #include "Waiting/StepNumbers.h"
 
@@ -23,7 +24,8 @@ namespace pipec {
 
 /// True if a run of `schedule` has resources that several ranks share.
 inline bool needsSharedRun(const Schedule &schedule, const TickCosts &costs) {
-  return costs.hasPorts() || !schedule.costs.shares.empty();
+  return costs.hasPorts() || !schedule.costs.shares.empty() ||
+         (costs.hasOccupancy() && !schedule.streams.empty());
 }
 
 /// A run with shared resources, in O(n log r) for n steps on r ranks.
@@ -93,6 +95,7 @@ private:
   const StepNumbers &numbers;
   std::vector<int64_t> &starts;
   DataFlow flow;
+  std::optional<SideStreams> sides;
   /// By datum, when it arrives; `pending` before its transfer has started.
   std::vector<int64_t> arrivals;
   std::vector<Rank> ranks;

@@ -260,7 +260,8 @@ void Simulation::summarize() {
                                ? this->end(rank, begin) - start(rank, begin)
                                : tickCosts.duration(list, begin, end);
         note(start(rank, begin), duration);
-        times.work += duration;
+        if (schedule->streams.of(list[begin]) == 0)
+          times.work += duration;
       } else if (isPosted(list[begin].kind())) {
         // Collectives without duration cannot delay a step.
         if (int64_t duration = tickCosts.posted(rank, list[begin]))

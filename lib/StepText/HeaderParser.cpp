@@ -6,6 +6,7 @@
 #include "Cost/GivenSettings.h"
 #include "Cost/LayoutText.h"
 #include "Support/Diagnostics/CommandDiags.h"
+#include "Support/Diagnostics/LoweringDiags.h"
 #include "Support/Diagnostics/StepTextDiags.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -110,6 +111,8 @@ void StepsParser::parseHeaderEntry() {
     good = parseEdges(entry);
   } else if (entry == "tie") {
     good = parseTie();
+  } else if (entry == "stream") {
+    good = parseStream();
   } else if (entry == "layout") {
     good = entryOnce(seenLayout, entry) && parseLayout();
   } else if (entry == "cost") {
@@ -216,6 +219,41 @@ bool StepsParser::parseTie() {
   if (!ties)
     ties.emplace(schedule.numStages, diags);
   return succeeded(ties->add(stages, rangeOf(since(begin).trim())));
+}
+
+// Parses `network 1 3` after `stream`.
+bool StepsParser::parseStream() {
+  StageStreams &streams = schedule.streams;
+  skipBlanks();
+  const char *begin = here();
+  std::string name;
+  if (!this->name(name, "the name of a stream"))
+    return false;
+  StringRef nameText = since(begin);
+  if (is_contained(streams.names, name))
+    return fail(nameText, diag::StepsEntryTwice, name);
+  if (failed(checkStreamName(name, rangeOf(nameText), diags)))
+    return false;
+  if (streams.names.size() + 1 == maxStreams)
+    return fail(nameText, diag::TooManyStreams, maxStreams);
+  streams.names.push_back(name);
+  streams.ofStage.resize(schedule.numStages);
+  skipBlanks();
+  if (atLineEnd())
+    return expected("a stage");
+  for (; !atLineEnd(); skipBlanks()) {
+    unsigned stage = 0;
+    const char *at = here();
+    if (!numberBelow(schedule.numStages, maxStages, "stage", "stages", stage))
+      return false;
+    if (!schedule.numStages)
+      continue;
+    if (unsigned other = streams.ofStage[stage])
+      return fail(since(at), diag::StreamStageTwice, stage,
+                  streams.names[other - 1]);
+    streams.ofStage[stage] = streams.names.size();
+  }
+  return true;
 }
 
 // Parses the quoted layout after `layout`. It has no escapes, so every place in

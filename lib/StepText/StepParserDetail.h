@@ -37,6 +37,7 @@ private:
   bool parseMap();
   bool parseEdges(llvm::StringRef entry);
   bool parseTie();
+  bool parseStream();
   bool parseLayout();
   bool parseExpectation();
   /// True at `rank`, unless it is a phase label.

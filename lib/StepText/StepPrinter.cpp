@@ -26,7 +26,7 @@ public:
 
   void print() {
     bool sliced = schedule.numSlices > 1;
-    bool isNew = sliced || schedule.costs.has(FigureScope::Slice) ||
+    bool isNew = sliced || !schedule.streams.empty() || schedule.costs.has(FigureScope::Slice) ||
                  schedule.has(step_facts::extras);
     put("pipec-steps ", isNew ? 2 : 1, "\nschedule @", Name{schedule.name},
         " { ranks ", schedule.numRanks, " stages ", schedule.numStages,
@@ -99,6 +99,13 @@ private:
     for (const std::vector<unsigned> &group : schedule.ties) {
       put("  tie");
       putNumbers(group);
+      put("\n");
+    }
+    for (auto [i, name] : enumerate(schedule.streams.names)) {
+      put("  stream ", Name{name});
+      for (unsigned stage = 0; stage != schedule.numStages; ++stage)
+        if (schedule.streams.of(stage) == i + 1)
+          put(" ", stage);
       put("\n");
     }
     if (!schedule.layers.empty())

@@ -123,7 +123,7 @@ public:
     int64_t arrival = clock.arrival(rank, port);
     latest = std::max(latest, arrival);
     ++open;
-    return {Time(arrival), Time(clock.now(rank)), given++,
+    return {Time(arrival), Time(clock.made(rank)), given++,
             schedule.ranks[rank][index].source()};
   }
 

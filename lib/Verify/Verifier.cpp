@@ -47,6 +47,31 @@ static bool verifyAbove(const Schedule &schedule, VerifyLevel levels,
   return good;
 }
 
+/// Reports overlaps of steps on several streams.
+static LogicalResult verifyStreams(const Schedule &schedule,
+                                   DiagEngine &diags) {
+  if (schedule.streams.empty())
+    return success();
+  StepReporter reporter(schedule, diags);
+  auto nameOf = [&](unsigned stream) -> StringRef {
+    return stream ? StringRef(schedule.streams.names[stream - 1]) : "compute";
+  };
+  bool good = true;
+  for (unsigned rank = 0; rank != schedule.ranks.size(); ++rank) {
+    const StepList &list = schedule.ranks[rank];
+    for (uint32_t i = 1; i < list.size() && !reporter.full(); ++i) {
+      unsigned own = schedule.streams.of(list[i]);
+      unsigned before = schedule.streams.of(list[i - 1]);
+      if (!list[i - 1].joined() || !isCompute(list[i].kind()) || own == before)
+        continue;
+      good = false;
+      (void)reporter.report({rank, i}, diag::OverlapStreams, nameOf(before),
+                            nameOf(own));
+    }
+  }
+  return success(good);
+}
+
 LogicalResult verify(const Schedule &schedule, DiagEngine &diags) {
   StateScan scan = scanStates(schedule, {});
   ComputeVerdict compute = verifyCompute(schedule, scan, diags, {});
@@ -54,6 +79,7 @@ LogicalResult verify(const Schedule &schedule, DiagEngine &diags) {
   if (compute == ComputeVerdict::Broken)
     return failure();
   bool good = compute == ComputeVerdict::Good;
+  good &= succeeded(verifyStreams(schedule, diags));
   good &= verifyAbove(schedule, levelsAboveCompute(schedule, scan.kinds), scan,
                       diags, {});
   return success(good);
@@ -65,6 +91,7 @@ LogicalResult verify(const Schedule &schedule, VerifyLevel level,
   bool good =
       !wants(level, VerifyLevel::Compute) ||
       verifyCompute(schedule, scan, diags, present) == ComputeVerdict::Good;
+  good &= succeeded(verifyStreams(schedule, diags));
   good &= verifyAbove(schedule, level, scan, diags, present);
   return success(good);
 }

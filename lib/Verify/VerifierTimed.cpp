@@ -212,7 +212,15 @@ private:
         comesAfter(ref, *start);
         for (size_t k = 0; k != line.size(); ++k)
           checkInput(line[k], {rank, uint32_t(begin + k)}, *start);
-        before = ref;
+        if (!schedule.streams.of(line[0]))
+          before = ref;
+      }
+      if (unsigned stream = schedule.streams.of(line[0])) {
+        Time &free = sides[stream];
+        if (start && free && *start < *free)
+          (void)reporter.report(ref, diag::CollectiveWhileBusy, *start, *free);
+        free = plus(start, verifier.duration(rank, line));
+        return;
       }
       Time from = start ? start : busyUntil;
       if (!from)
@@ -366,6 +374,8 @@ private:
     /// When the queues of the rank are free again, and when each directed edge
     /// from it is.
     std::array<Time, numQueues> queues;
+    /// The same for the streams of stages.
+    std::map<unsigned, Time> sides;
     std::map<unsigned, Time> edges;
     /// The end of the last REDUCE_TIED with a time.
     Time ties;

@@ -63,6 +63,7 @@ public:
     state = WaitState(schedule, transfers, model);
     groupBegin.assign(schedule.numRanks, 0);
     rankTime.assign(schedule.numRanks, 0);
+    hostTime.assign(schedule.numRanks, -1);
     if (Time::timed && model == WaitModel::Buffered && transfers.hasSendWaits())
       state.postTimes.assign(transfers.numbers().size(), 0);
     for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
@@ -118,8 +119,11 @@ private:
           return;
         at = end;
       } else if (isCompute(step.kind())) {
-        if constexpr (Time::waitsForResources)
+        if constexpr (Time::waitsForResources) {
+          if (time.streams->sides && hostTime[rank] < 0)
+            hostTime[rank] = rankTime[rank];
           holdUntil(rank, time.streams->needs(rank, step));
+        }
         for (uint32_t input : transfers.receives(base + at)) {
           if (!state.has(input, Flag::Complete))
             return;
@@ -236,9 +240,20 @@ private:
   void finishCompute(unsigned rank, const StepList &list, uint32_t base) {
     if constexpr (Time::timed) {
       uint32_t begin = groupBegin[rank], end = state.at[rank];
+      int64_t start = rankTime[rank];
+      int64_t duration = time.duration(list, begin, end);
+      rankTime[rank] += duration;
+      if constexpr (Time::waitsForResources)
+        if (auto &sides = time.streams->sides) {
+          // The rank continues at once.
+          int64_t host = std::exchange(hostTime[rank], -1);
+          if (sides->of(list, begin)) {
+            start = sides->run(rank, begin, end, start, duration);
+            rankTime[rank] = host;
+          }
+        }
       for (uint32_t i = begin; i != end; ++i)
-        time.starts[base + i] = rankTime[rank];
-      rankTime[rank] += time.duration(list, begin, end);
+        time.starts[base + i] = start;
     }
   }
 
@@ -258,6 +273,12 @@ private:
     }
     if constexpr (Time::timed)
       time.starts[begin] = std::max(time.starts[begin], rankTime[rank]);
+    if constexpr (Time::waitsForResources)
+      if (time.streams->sides)
+        for (uint32_t step = begin; step != end; ++step)
+          time.starts[begin] =
+              std::max(time.starts[begin],
+                       time.streams->sides->needs(rank, stepAt(rank, step)));
     if (WaitState::Batch *group = batch(begin)) {
       if (--group->behind == 0 && group->open)
         ready.push_back({begin, rank});
@@ -402,6 +423,9 @@ private:
   /// The start of the current overlap or step of each rank.
   std::vector<uint32_t> groupBegin;
   std::vector<int64_t> rankTime;
+  /// When each rank continues after its current compute step if that is posted;
+  /// -1 if it is not at one.
+  std::vector<int64_t> hostTime;
   std::vector<Started> ready;
   std::vector<uint32_t> runnable;
 };
