@@ -12,7 +12,7 @@ lexer grammar PipeLexer;
 // (lib/Parse/Tokens.cpp).
 // STEP_WORD is one of these words where a step may begin, and an ID everywhere
 // else: R, OFFLOAD, WAIT_OFFLOAD, RELOAD, UPDATE.
-tokens { CONNECT, GRAPH, TIE, ALIAS, STEP_WORD }
+tokens { CONNECT, GRAPH, TIE, ALIAS, SECTIONS, OVERLAP, STEP_WORD }
 
 SCHEDULE     : 'schedule';
 IMPORT       : 'import';
@@ -59,6 +59,7 @@ RBRACK : ']';
 COMMA  : ',';
 SEMI   : ';';
 DOTDOT : '..';
+DOT    : '.';
 EQEQ   : '==';
 NEQ    : '!=';
 LE     : '<=';

@@ -40,6 +40,8 @@ scheduleItem
   | graph
   | tie
   | alias
+  | sections
+  | overlap
   | letStmt
   | fnDecl
   | patternDecl
@@ -64,6 +66,14 @@ edge : expr ARROW expr (FOR name IN expr DOTDOT expr)? ;
 tie : TIE expr (COMMA expr)* SEMI ;
 
 alias : ALIAS STRING (COMMA STRING)* SEMI ;
+
+sections : SECTIONS LPAREN expr RPAREN LBRACE (section (SEMI section)* SEMI?)? RBRACE ;
+
+section : name (ID name)? ;
+
+overlap : OVERLAP letters LBRACE bodyStep* RBRACE ;
+
+bodyStep : ID? letter DOT name ;
 
 require : REQUIRE expr (COMMA STRING)? SEMI ;
 

@@ -13,7 +13,7 @@
   "Words of programs.")
 
 (defconst pipec-words-items
-  '("alias" "connect" "graph" "tie")
+  '("alias" "connect" "graph" "overlap" "sections" "tie")
   "Words that are names everywhere but at the beginning of an item.")
 
 (defconst pipec-words-values
@@ -40,8 +40,9 @@
   "Figures, metrics, and entries of `fsdp' and `cost'.")
 
 (defconst pipec-words-steps-keywords
-  '("batch" "connect" "cost" "expect" "forward_only" "fsdp" "graph" "layout" "map" "memory"
-    "microbatches" "overlap" "param" "rank" "ranks" "schedule" "slices" "stages" "tie")
+  '("batch" "body" "connect" "cost" "expect" "forward_only" "fsdp" "graph" "layers" "layout"
+    "map" "memory" "microbatches" "overlap" "param" "rank" "ranks" "schedule" "section"
+    "slices" "stages" "stream" "tie")
   "Words of step IR.")
 
 (defconst pipec-words-steps-kinds

@@ -79,6 +79,8 @@ module.exports = grammar({
         $.graph,
         $.tie,
         $.alias,
+        $.sections,
+        $.overlap_body,
         $.let,
         $.function_definition,
         $.pattern_definition,
@@ -127,6 +129,14 @@ module.exports = grammar({
     tie: ($) => seq("tie", list1($._expression), ";"),
 
     alias: ($) => seq("alias", list1($.string), ";"),
+
+    sections: ($) => seq("sections", "(", field("layers", $._expression), ")", lines($.section)),
+
+    section: ($) => seq(field("name", $.identifier), optional(seq("on", field("stream", $.identifier)))),
+
+    overlap_body: ($) => seq("overlap", $.letters, "{", repeat($.body_step), "}"),
+
+    body_step: ($) => seq(optional("last"), $.letter, ".", field("section", $.identifier)),
 
     require: ($) =>
       seq("require", field("condition", $._expression), optional(seq(",", field("text", $.message))), ";"),

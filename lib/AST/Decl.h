@@ -85,6 +85,38 @@ struct AliasStmt : StmtOf<Stmt::Kind::Alias> {
   llvm::ArrayRef<StringLit> names;
 };
 
+/// `attention`, `dispatch on network`.
+struct SectionEntry {
+  llvm::SMRange range;
+  Name name;
+  /// Empty for `compute`.
+  Name stream;
+};
+
+/// `sections(4) { attention; dispatch on network; }`
+struct SectionsStmt : StmtOf<Stmt::Kind::Sections> {
+  SectionsStmt(llvm::SMRange range, Expr *layers,
+               llvm::ArrayRef<SectionEntry> entries)
+      : StmtOf(range), layers(layers), entries(entries) {}
+  Expr *layers;
+  llvm::ArrayRef<SectionEntry> entries;
+  Variable *stageVariable = nullptr; // Sema
+};
+
+/// `B.combine`, `last W.attention`.
+struct BodyStep {
+  llvm::SMRange range;
+  bool last;
+  Letter letter;
+  Name section;
+};
+
+/// `overlap F & B { B.combine F.attention ... }`
+struct OverlapStmt : StmtOf<Stmt::Kind::Overlap> {
+  llvm::ArrayRef<Letter> letters;
+  llvm::ArrayRef<BodyStep> steps;
+};
+
 /// `forward_only;`
 struct ForwardOnlyStmt : StmtOf<Stmt::Kind::ForwardOnly> {};
 

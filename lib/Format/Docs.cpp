@@ -86,6 +86,19 @@ DocRef Formatter::placementHalf(const PlacementStmt *stmt, bool second) {
 }
 
 /// `s -> stages - 1 - s for s in 0..stages / 2`
+DocRef Formatter::sectionDoc(const SectionEntry &entry) {
+  Parts parts = {entry.name.text};
+  if (!entry.stream.text.empty())
+    parts.append({" on ", entry.stream.text});
+  parts.push_back(";");
+  return docs.concat(parts);
+}
+
+DocRef Formatter::bodyStepDoc(const BodyStep &step) {
+  return docs.concat({step.last ? "last " : "", letterName(step.letter), ".",
+                      step.section.text});
+}
+
 DocRef Formatter::edgeDoc(const EdgeEntry &edge) {
   Parts parts = {edge.from, " -> ", edge.to};
   if (edge.isLoop())
@@ -222,6 +235,12 @@ DocRef Formatter::headDoc(const Stmt *stmt) {
       names.push_back(sourceText(name.range));
     return docs.group({"alias ", docs.commas(names), ";"});
   }
+  case Stmt::Kind::Sections:
+    return docs.concat({"sections(", cast<SectionsStmt>(stmt)->layers, ")"});
+  case Stmt::Kind::Overlap:
+    return docs.concat(
+        {"overlap ",
+         docs.copied(leftSide(cast<OverlapStmt>(stmt)->letters, {}))});
   case Stmt::Kind::ForwardOnly:
     return docs.concat({"forward_only;"});
   case Stmt::Kind::Expect: {
@@ -285,6 +304,14 @@ DocRef Formatter::bracesDoc(const Stmt *stmt) {
   else if (stmt->kind == Stmt::Kind::Graph) {
     for (const EdgeEntry &edge : cast<EdgesStmt>(stmt)->edges)
       parts.append({edgeDoc(edge), " "});
+    parts.push_back("}");
+  } else if (const auto *sections = dyn_cast<SectionsStmt>(stmt)) {
+    for (const SectionEntry &entry : sections->entries)
+      parts.append({sectionDoc(entry), " "});
+    parts.push_back("}");
+  } else if (const auto *overlap = dyn_cast<OverlapStmt>(stmt)) {
+    for (const BodyStep &step : overlap->steps)
+      parts.append({bodyStepDoc(step), " "});
     parts.push_back("}");
   } else {
     return nullptr;

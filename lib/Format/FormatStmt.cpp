@@ -178,18 +178,37 @@ void Formatter::addPlacement(const PlacementStmt *stmt, unsigned indent,
   addClose("}", indent, stmt->range.End.getPointer(), false);
 }
 
-void Formatter::addGraph(const EdgesStmt *stmt, unsigned indent, bool blank) {
+/// Adds entries that end with `;` and their braces. The last `;` is optional.
+template <typename Entry, typename Doc>
+void Formatter::addItems(const Stmt *stmt, ArrayRef<Entry> entries, Doc doc,
+                         unsigned indent, bool blank) {
   addOpen(stmt, indent, blank);
   bool first = true;
-  for (const EdgeEntry &edge : stmt->edges) {
-    // The last `;` is optional.
-    const char *end = edge.range.End.getPointer();
+  for (const Entry &entry : entries) {
+    const char *end = entry.range.End.getPointer();
     if (const char *next = skipSpace(end); *next == ';')
       end = next + 1;
-    addItem(edgeDoc(edge), indent + 2, edge.range.Start.getPointer(), end,
-            first);
+    addItem(doc(entry), indent + 2, entry.range.Start.getPointer(), end, first);
   }
-  addClose("}", indent, stmt->range.End.getPointer(), stmt->edges.empty());
+  addClose("}", indent, stmt->range.End.getPointer(), entries.empty());
+}
+
+/// Adds the body of an overlap. Steps that share a line continue to share it.
+void Formatter::addBody(const OverlapStmt *stmt, unsigned indent, bool blank) {
+  addOpen(stmt, indent, blank);
+  bool first = true;
+  for (size_t i = 0, end = 0; i != stmt->steps.size(); i = end) {
+    Parts parts = {bodyStepDoc(stmt->steps[i])};
+    for (end = i + 1; end != stmt->steps.size() &&
+                      onOneLine(stmt->steps[end - 1].range.End.getPointer(),
+                                stmt->steps[end].range.Start.getPointer());
+         ++end)
+      parts.append({docs.line(), bodyStepDoc(stmt->steps[end])});
+    addItem(docs.group(parts), indent + 2,
+            stmt->steps[i].range.Start.getPointer(),
+            stmt->steps[end - 1].range.End.getPointer(), first);
+  }
+  addClose("}", indent, stmt->range.End.getPointer(), stmt->steps.empty());
 }
 
 void Formatter::addSchedule(const ScheduleDecl &schedule, bool blank) {
@@ -252,7 +271,16 @@ void Formatter::addStmt(const Stmt *stmt, unsigned indent, bool blank) {
       placement && placement->stages)
     return addPlacement(placement, indent, blank);
   if (stmt->kind == Stmt::Kind::Graph)
-    return addGraph(cast<EdgesStmt>(stmt), indent, blank);
+    return addItems<EdgeEntry>(
+        stmt, cast<EdgesStmt>(stmt)->edges,
+        [&](const EdgeEntry &edge) { return edgeDoc(edge); }, indent, blank);
+  if (const auto *sections = dyn_cast<SectionsStmt>(stmt))
+    return addItems<SectionEntry>(
+        stmt, sections->entries,
+        [&](const SectionEntry &entry) { return sectionDoc(entry); }, indent,
+        blank);
+  if (const auto *overlap = dyn_cast<OverlapStmt>(stmt))
+    return addBody(overlap, indent, blank);
   if (const Block *block = blockOf(stmt))
     return addWithBlock(headDoc(stmt), *block, indent, blank);
   addDoc(headDoc(stmt), indent, stmt->range.End.getPointer(), blank);

@@ -100,6 +100,8 @@ private:
   DocRef bracesDoc(const Stmt *stmt);
   DocRef entriesDoc(llvm::ArrayRef<SettingEntry> entries, bool assigns);
   DocRef placementHalf(const PlacementStmt *stmt, bool second);
+  DocRef sectionDoc(const SectionEntry &entry);
+  DocRef bodyStepDoc(const BodyStep &step);
   DocRef edgeDoc(const EdgeEntry &edge);
   DocRef paramDoc(const ParamDecl &param);
 
@@ -118,7 +120,10 @@ private:
   void addEntries(llvm::ArrayRef<SettingEntry> entries, unsigned indent,
                   bool assigns);
   void addPlacement(const PlacementStmt *stmt, unsigned indent, bool blank);
-  void addGraph(const EdgesStmt *stmt, unsigned indent, bool blank);
+  template <typename Entry, typename Doc>
+  void addItems(const Stmt *stmt, llvm::ArrayRef<Entry> entries, Doc doc,
+                unsigned indent, bool blank);
+  void addBody(const OverlapStmt *stmt, unsigned indent, bool blank);
   void addSchedule(const ScheduleDecl &schedule, bool blank);
 
   const Module &module;

@@ -5,6 +5,7 @@
 
 #include "Cost/CostUse.h"
 #include "Cost/Expectation.h"
+#include "IR/Sections.h"
 #include "IR/StageGraph.h"
 #include "IR/Step.h"
 
@@ -43,7 +44,7 @@ private:
 /// The steps of one rank, in order.
 using StepList = std::vector<Step>;
 
-/// The streams of stages whose computes run beside those of their rank. A rank
+/// The streams of stages whose computes run beside the others of their rank. A rank
 /// posts these and continues (docs/Simulation.md). An UPDATE is not among them.
 struct StageStreams {
   /// The names of the streams other than `compute`; stream n has the n-th.
@@ -73,6 +74,7 @@ struct ScheduleHeader : ModelSettings {
   /// the placement has two directions.
   std::vector<std::vector<unsigned>> ties;
   StageStreams streams;
+  Sections sections;
   /// The parameters of the schedule, in the order of their definition.
   std::vector<std::pair<std::string, int64_t>> params;
   std::vector<Expectation> expectations;

@@ -54,7 +54,8 @@ FailureOr<Schedule> Lowering::run() {
     if (const auto *let = dyn_cast<LetStmt>(item)) {
       if (!let->variable->dependence.onRank)
         segment(let->value);
-    } else if (isa<RequireStmt, PlacementStmt, EdgesStmt, TieStmt>(item)) {
+    } else if (isa<RequireStmt, PlacementStmt, EdgesStmt, TieStmt,
+                   SectionsStmt>(item)) {
       allSegments(allSegments, *item);
     } else if (const auto *expect = dyn_cast<ExpectStmt>(item)) {
       segment(expect->rankOfOne());
@@ -63,7 +64,7 @@ FailureOr<Schedule> Lowering::run() {
         segment(entry.begin);
         segment(entry.end);
         for (const Expr *value : entry.values)
-          if (entry.isScope ||
+          if ((entry.isScope && entry.word.text != "section") ||
               (item->kind == Stmt::Kind::Fsdp && !isAllStages(value)))
             segment(value);
       }
@@ -74,7 +75,7 @@ FailureOr<Schedule> Lowering::run() {
   machine.emplace(code, options.maxSteps, diags);
 
   if (failed(bindParams()) || failed(runItems()) || failed(makeCosts()) ||
-      failed(makeMemory()) || failed(makeFsdp()) ||
+      failed(priceSections()) || failed(makeMemory()) || failed(makeFsdp()) ||
       failed(makeExpectations(std::nullopt)) || failed(runRanks()))
     return failure();
   return std::move(schedule);
@@ -216,6 +217,9 @@ LogicalResult Lowering::runItems() {
         return failure();
     } else if (const auto *tie = dyn_cast<TieStmt>(item)) {
       if (met && failed(addTie(tie)))
+        return failure();
+    } else if (const auto *sections = dyn_cast<SectionsStmt>(item)) {
+      if (met && failed(makeSections(sections)))
         return failure();
     }
   }

@@ -44,6 +44,11 @@ private:
   llvm::LogicalResult addTie(const ast::TieStmt *stmt);
   llvm::LogicalResult makeGraph();
 
+  // SectionsGen.cpp
+  llvm::LogicalResult makeSections(const ast::SectionsStmt *stmt);
+  llvm::LogicalResult makeSectionCost(const ast::SettingEntry &entry);
+  llvm::LogicalResult priceSections();
+
   // SettingsGen.cpp
   llvm::LogicalResult makeCosts();
   llvm::LogicalResult makeMemory();

@@ -188,6 +188,10 @@ LogicalResult Lowering::makeGraph() {
     return failure();
   schedule.graph = std::move(*made);
   schedule.ties = ties->take();
+  if (!schedule.sections.empty() &&
+      (!schedule.graph.isChain() || !schedule.ties.empty()))
+    return diags.report(checked.sections->range, diag::SectionsGraph,
+                        schedule.ties.empty() ? "connect" : "tie");
   return success();
 }
 

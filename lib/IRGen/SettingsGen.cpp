@@ -83,6 +83,12 @@ LogicalResult Lowering::makeFigures(ArrayRef<SettingEntry> entries,
         return failure();
       continue;
     }
+    if (block == FigureBlock::Cost && entry.isScope &&
+        entry.word.text == "section") {
+      if (failed(makeSectionCost(entry)))
+        return failure();
+      continue;
+    }
     if (entry.isScope && entry.letters.empty()) {
       std::optional<int64_t> begin = 0, end = 1;
       if (entry.isLoop() &&

@@ -151,6 +151,13 @@ Stmt *TreeBuilder::build(P::ScheduleItemContext *rule) {
     return context.make<TieStmt>(where, buildAll(tie->expr()));
   if (auto *alias = rule->alias())
     return context.make<AliasStmt>(where, buildAll(alias->STRING()));
+  if (auto *sections = rule->sections())
+    return context.make<SectionsStmt>(where, build(sections->expr()),
+                                      buildAll(sections->section()));
+  if (auto *overlap = rule->overlap())
+    return context.make<OverlapStmt>(where,
+                                     buildAll(overlap->letters()->letter()),
+                                     buildAll(overlap->bodyStep()));
   if (rule->forwardOnly())
     return context.make<ForwardOnlyStmt>(where);
   if (auto *cost = rule->costBlock())
@@ -194,6 +201,24 @@ EdgeEntry TreeBuilder::build(P::EdgeContext *rule) {
     edge.end = build(rule->expr(3));
   }
   return edge;
+}
+
+SectionEntry TreeBuilder::build(P::SectionContext *rule) {
+  SectionEntry entry;
+  entry.range = range(rule);
+  entry.name = name(rule->name(0));
+  if (rule->ID()) {
+    expectWord(rule->ID(), "on");
+    entry.stream = name(rule->name(1));
+  }
+  return entry;
+}
+
+BodyStep TreeBuilder::build(P::BodyStepContext *rule) {
+  if (rule->ID())
+    expectWord(rule->ID(), "last");
+  return {range(rule), rule->ID() != nullptr, build(rule->letter()),
+          name(rule->name())};
 }
 
 Stmt *TreeBuilder::build(P::RequireContext *rule) {

@@ -148,6 +148,8 @@ static size_t itemWord(StringRef word) {
       .Case("graph", PipeLexer::GRAPH)
       .Case("tie", PipeLexer::TIE)
       .Case("alias", PipeLexer::ALIAS)
+      .Case("sections", PipeLexer::SECTIONS)
+      .Case("overlap", PipeLexer::OVERLAP)
       .Default(PipeLexer::ID);
 }
 

@@ -86,6 +86,8 @@ private:
   ast::Stmt *build(P::ScheduleItemContext *rule);
   ast::Stmt *build(P::PlacementContext *rule);
   ast::EdgeEntry build(P::EdgeContext *rule);
+  ast::SectionEntry build(P::SectionContext *rule);
+  ast::BodyStep build(P::BodyStepContext *rule);
   ast::Stmt *build(P::RequireContext *rule);
   ast::Stmt *build(P::ExpectContext *rule);
   llvm::MutableArrayRef<ast::SettingEntry> build(P::SettingsContext *rule);

@@ -145,6 +145,9 @@ private:
   void check(const ast::AliasStmt *stmt);
   void checkAfterPlacement(const ast::Stmt *stmt, llvm::StringRef word);
   void check(ast::EdgesStmt *stmt);
+  void check(ast::SectionsStmt *stmt);
+  void check(const ast::OverlapStmt *stmt);
+  void checkSectionCost(ast::SettingEntry &entry);
   void check(const ast::SettingsStmt *stmt);
   void check(const ast::ExpectStmt *expect);
   void checkEntries(llvm::ArrayRef<ast::SettingEntry> entries,

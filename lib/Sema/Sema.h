@@ -20,6 +20,8 @@ struct CheckedSchedule {
   const ast::PlacementStmt *placement = nullptr;
   const ast::EdgesStmt *graph = nullptr;             // may be null
   const ast::ForwardOnlyStmt *forwardOnly = nullptr; // may be null
+  const ast::SectionsStmt *sections = nullptr;       // may be null
+  const ast::OverlapStmt *overlap = nullptr;         // may be null
   const ast::SettingsStmt *cost = nullptr;           // may be null
   const ast::SettingsStmt *memory = nullptr;         // may be null
   const ast::SettingsStmt *fsdp = nullptr;           // may be null

@@ -133,6 +133,10 @@ void Checker::checkSettings(MutableArrayRef<SettingEntry> entries,
                    Numbers::Rationals);
       continue;
     }
+    if (overlaps && entry.isScope && entry.word.text == "section") {
+      checkSectionCost(entry);
+      continue;
+    }
     if (overlaps && entry.isScope && entry.word.text == "share") {
       checkShare(entry);
       continue;

@@ -73,6 +73,12 @@ void Checker::check(Stmt *stmt, Form &form) {
     return;
   case Stmt::Kind::Alias:
     return check(cast<AliasStmt>(stmt));
+  case Stmt::Kind::Sections:
+    setOnce(current->sections, cast<SectionsStmt>(stmt), "sections");
+    return check(cast<SectionsStmt>(stmt));
+  case Stmt::Kind::Overlap:
+    setOnce(current->overlap, cast<OverlapStmt>(stmt), "overlap");
+    return check(cast<OverlapStmt>(stmt));
   case Stmt::Kind::ForwardOnly:
     return; // noted before
   case Stmt::Kind::Cost:

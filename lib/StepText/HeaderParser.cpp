@@ -113,14 +113,18 @@ void StepsParser::parseHeaderEntry() {
     good = parseTie();
   } else if (entry == "stream") {
     good = parseStream();
+  } else if (entry == "section") {
+    good = parseSection();
+  } else if (entry == "layers") {
+    good = entryOnce(seenLayers, entry) && parseLayers();
+  } else if (entry == "body") {
+    good = entryOnce(seenBody, entry) && parseBody();
   } else if (entry == "layout") {
     good = entryOnce(seenLayout, entry) && parseLayout();
   } else if (entry == "cost") {
-    good = parseBlock(FigureBlock::Cost, schedule.costs,
-                      [&](StringRef word) {
-                        return word == "share" ? parseShare()
-                                               : parseOverlap(word);
-                      });
+    good = parseBlock(FigureBlock::Cost, schedule.costs, [&](StringRef word) {
+      return word == "share" ? parseShare() : parseOverlap(word);
+    });
   } else if (entry == "memory") {
     good = parseBlock(FigureBlock::Memory, schedule.memory);
   } else if (entry == "fsdp") {
@@ -235,7 +239,7 @@ bool StepsParser::parseStream() {
   if (failed(checkStreamName(name, rangeOf(nameText), diags)))
     return false;
   if (streams.names.size() + 1 == maxStreams)
-    return fail(nameText, diag::TooManyStreams, maxStreams);
+    return fail(nameText, diag::TooManyStreams, maxStreams - 1);
   streams.names.push_back(name);
   streams.ofStage.resize(schedule.numStages);
   skipBlanks();

@@ -51,6 +51,7 @@ FailureOr<Schedule> StepsParser::parse() {
   }
   mapsKnown &= schedule.numRanks && schedule.numStages;
   mapsKnown &= schedule.numUnits != 0;
+  checkSections();
   if (graph && mapsKnown) {
     if (FailureOr<StageGraph> made = graph->finish(); succeeded(made))
       schedule.graph = std::move(*made);

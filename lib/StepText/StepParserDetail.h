@@ -38,6 +38,11 @@ private:
   bool parseEdges(llvm::StringRef entry);
   bool parseTie();
   bool parseStream();
+  bool parseSection();
+  bool parseLayers();
+  bool parseBody();
+  bool parseBodyKind(llvm::StringRef &text, StepKind &kind);
+  void checkSections();
   bool parseLayout();
   bool parseExpectation();
   /// True at `rank`, unless it is a phase label.
@@ -108,6 +113,8 @@ private:
   bool seenFsdp = false;
   bool seenGraph = false;
   bool seenLayout = false;
+  bool seenLayers = false;
+  bool seenBody = false;
   /// The edges of `connect` and `graph`, if there are any.
   std::optional<GraphBuilder> graph;
   /// The groups of `tie`, if there are any.

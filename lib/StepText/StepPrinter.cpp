@@ -26,7 +26,9 @@ public:
 
   void print() {
     bool sliced = schedule.numSlices > 1;
-    bool isNew = sliced || !schedule.streams.empty() || schedule.costs.has(FigureScope::Slice) ||
+    bool isNew = sliced || !schedule.streams.empty() ||
+                 !schedule.sections.empty() ||
+                 schedule.costs.has(FigureScope::Slice) ||
                  schedule.has(step_facts::extras);
     put("pipec-steps ", isNew ? 2 : 1, "\nschedule @", Name{schedule.name},
         " { ranks ", schedule.numRanks, " stages ", schedule.numStages,
@@ -108,6 +110,8 @@ private:
           put(" ", stage);
       put("\n");
     }
+    if (!schedule.sections.empty())
+      printSections(schedule.sections);
     if (!schedule.layers.empty())
       put("  layout \"", layoutText(schedule.layers), "\"\n");
     printFigures(FigureBlock::Cost, schedule.costs);
@@ -128,6 +132,29 @@ private:
         put("(", *expect.rank, ")");
       put(" ", relationName(expect.relation), " ", expect.value, "\n");
     }
+  }
+
+  void printSections(const Sections &sections) {
+    constexpr StringLiteral kinds[] = {"F", "B", "W"};
+    for (const Sections::Section &section : sections.list) {
+      put("  section ", Name{section.name});
+      if (section.stream)
+        put(" on ", Name{sections.streams[section.stream - 1]});
+      for (auto [kind, cost] : zip_equal(kinds, section.costs))
+        if (cost)
+          put(" ", kind, " = ", *cost);
+      put("\n");
+    }
+    put("  layers");
+    putNumbers(sections.layers);
+    put("\n");
+    if (sections.body.empty())
+      return;
+    put("  body");
+    for (const Sections::BodyStep &step : sections.body)
+      put(step.last ? " last " : " ", stepKindName(step.kind), ".",
+          Name{sections.list[step.section].name});
+    put("\n");
   }
 
   /// Prints the edges that a chain does not have or, if the graph lacks one of

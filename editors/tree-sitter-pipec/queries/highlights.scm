@@ -13,7 +13,8 @@
 
 [
   "alias" "connect" "cooldown" "cost" "expect" "fn" "forward_only" "fsdp" "graph" "import" "let"
-  "memory" "pattern" "phase" "placement" "require" "schedule" "steady" "tie" "warmup"
+  "memory" "overlap" "pattern" "phase" "placement" "require" "schedule" "sections" "steady" "tie"
+  "warmup"
 ] @keyword
 
 [

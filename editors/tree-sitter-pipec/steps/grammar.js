@@ -40,7 +40,7 @@ module.exports = grammar({
     // The header
 
     _entry: ($) =>
-      choice($.forward_only, $.param, $.map, $.connect, $.graph, $.tie, $.layout, $.cost, $.memory, $.fsdp, $.expect),
+      choice($.forward_only, $.param, $.map, $.connect, $.graph, $.tie, $.stream, $.section, $.layers, $.body, $.layout, $.cost, $.memory, $.fsdp, $.expect),
 
     forward_only: () => "forward_only",
 
@@ -57,6 +57,17 @@ module.exports = grammar({
     edge: ($) => seq(field("from", $.number), "->", field("to", $.number)),
 
     tie: ($) => seq("tie", repeat1($.number)),
+
+    stream: ($) => seq("stream", field("name", $._name), repeat1($.number)),
+
+    section: ($) =>
+      seq("section", field("name", $._name), optional(seq("on", field("stream", $._name))), repeat($.setting)),
+
+    layers: ($) => seq("layers", repeat1($.number)),
+
+    body: ($) => seq("body", repeat($.body_step)),
+
+    body_step: ($) => seq(optional("last"), $.letter, ".", field("section", $._name)),
 
     layout: ($) => seq("layout", $.string),
 

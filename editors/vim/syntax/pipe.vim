@@ -11,7 +11,7 @@ syntax keyword pipeControl at else fill for idle if in repeat reverse
 syntax keyword pipeValue chunks microbatches rank ranks stages
 syntax keyword pipeStep B F I OFFLOAD R RELOAD UPDATE W WAIT_OFFLOAD
 syntax match pipeFunction /\v<%(abs|ceil_div|max|min|stage)>\ze\s*\(/
-syntax match pipeDeclaration /\v((^|[;{}])\s*)@<=%(alias|connect|graph|tie)>\ze(\s+[[:alnum:]_"]|\s*\{)/
+syntax match pipeDeclaration /\v((^|[;{}])\s*)@<=%(alias|connect|graph|overlap|sections|tie)>\ze(\s+[[:alnum:]_"]|\s*\{)/
 syntax match pipeConstant /\v(<placement\s+)@<=%(bidirectional|blocked|loop|v|wave)>/
 syntax match pipeConstant /\v(<expect\s+)@<=%(bubble_makespan|bubble_span|host|idle|makespan|peak|span)>/
 syntax match pipeConstant /\v<%(context_gradient|during|factor|host_limit|limit|occupancy|offload|overlap|p2p|parameters|port|receive|reduce_grad|reduce_tied|reload|reshard|sharded|stash|unshard|update)>\ze\s*\=[^=]/
