@@ -71,15 +71,15 @@ struct Result {
   int peak = 0;
 };
 
-/// Runs the steps on one rank, twice if there is no error.
 struct Untouched {
   void operator()(auto &) const {}
 };
+/// Runs the steps on one rank, twice if there is no error.
 template <class Model = CopyModel, class Body, class SetUp = Untouched>
 Result run(const Schedule &schedule, Body body, SetUp setUp = {}) {
   Result result;
   result.error = messageOf(1, [&](ThreadGroup &threads, int rank) {
-    Model model(1, 1);
+    Model model(1, schedule.microbatches);
     model.log = &result.log;
     ThreadTransport transport(threads, rank);
     Executor worker(model, transport);
@@ -93,6 +93,16 @@ Result run(const Schedule &schedule, Body body, SetUp setUp = {}) {
     result.peak = worker.statistics().peakActivations;
   });
   return result;
+}
+
+/// The same with steps of these kinds, each of stage 0 and micro-batch 0.
+template <class Model = CopyModel>
+Result runKinds(const Schedule &schedule,
+                std::initializer_list<StepKind> kinds) {
+  std::vector<Step> steps;
+  for (StepKind kind : kinds)
+    steps.push_back({kind, 0, 0});
+  return run<Model>(schedule, [&](auto &x) { x.steps(steps); });
 }
 
 TEST(Copies, AreWaitedForWhereTheListSays) {
@@ -113,18 +123,7 @@ TEST(Copies, AreWaitedForWhereTheListSays) {
   EXPECT_EQ(result.peak, 1);
 }
 
-TEST(Copies, TablesAndHandlers) {
-  auto steps = [](auto &x) {
-    static constexpr Step table[] = {
-        {StepKind::Forward, 0, 0},     {StepKind::Offload, 0, 0},
-        {StepKind::WaitOffload, 0, 0}, {StepKind::Recompute, 0, 0},
-        {StepKind::Reload, 0, 0},      {StepKind::Backward, 0, 0},
-        {StepKind::Update, 0, 0}};
-    x.steps(table);
-  };
-  EXPECT_EQ(run(scheduleOf(true, true), steps).error,
-            "`R s0 m0` runs while what is kept for it is not on the device "
-            "(rank 0)");
+TEST(Copies, Handlers) {
   // A handler that makes the copies itself.
   auto copies = [](auto &x) {
     x.forward(0, 0);
@@ -152,39 +151,60 @@ TEST(Copies, TablesAndHandlers) {
 }
 
 TEST(Copies, MistakesAreFound) {
-  auto errorOf = [](auto body) { return run(plain, body).error; };
-  EXPECT_EQ(errorOf([](auto &x) { x.offload(0, 0); }),
-            "`OFFLOAD s0 m0` comes before its F (rank 0)");
-  EXPECT_EQ(errorOf([](auto &x) {
-              x.forward(0, 0);
-              x.waitOffload(0, 0);
-            }),
+  using enum StepKind;
+  auto errorOf = [](std::initializer_list<StepKind> kinds) {
+    return runKinds(plain, kinds).error;
+  };
+  EXPECT_EQ(errorOf({Offload}), "`OFFLOAD s0 m0` comes before its F (rank 0)");
+  EXPECT_EQ(errorOf({Forward, WaitOffload}),
             "`WAIT_OFFLOAD s0 m0` comes before its OFFLOAD (rank 0)");
-  EXPECT_EQ(errorOf([](auto &x) {
-              x.forward(0, 0);
-              x.offload(0, 0);
-              x.reload(0, 0);
-            }),
+  EXPECT_EQ(errorOf({Forward, Offload, Reload}),
             "`RELOAD s0 m0` comes before its WAIT_OFFLOAD (rank 0)");
-  EXPECT_EQ(errorOf([](auto &x) {
-              x.forward(0, 0);
-              x.offload(0, 0);
-              x.offload(0, 0);
-            }),
+  EXPECT_EQ(errorOf({Forward, Offload, Offload}),
             "`OFFLOAD s0 m0` runs while it is not on the device (rank 0)");
-  EXPECT_EQ(errorOf([](auto &x) {
-              x.forward(0, 0);
-              x.offload(0, 0);
-              x.backward(0, 0);
-            }),
+  EXPECT_EQ(errorOf({Forward, Offload, Backward}),
             "`B s0 m0` runs while what is kept for it is not on the device "
             "(rank 0)");
-  EXPECT_EQ(errorOf([](auto &x) {
-              x.forward(0, 0);
-              x.backward(0, 0);
-              x.offload(0, 0);
-            }),
+  EXPECT_EQ(errorOf({Forward, Backward, Offload}),
             "`OFFLOAD s0 m0` comes after the last step that uses it (rank 0)");
+  EXPECT_EQ(
+      runKinds(scheduleOf(true, true), {Forward, Offload, WaitOffload,
+                                        Recompute, Reload, Backward, Update})
+          .error,
+      "`R s0 m0` runs while what is kept for it is not on the device "
+      "(rank 0)");
+}
+
+/// The copies to the device fail when they are waited for.
+struct LosingModel : CopyModel {
+  using CopyModel::CopyModel;
+  struct Copy {
+    bool lost;
+    void wait() { check(!lost, "lost"); }
+  };
+  Copy offload(int, int, Activation &) { return {false}; }
+  Copy reload(int, int, Activation &) { return {true}; }
+};
+
+TEST(Copies, FailAtTheStepThatWaitsForThem) {
+  using enum StepKind;
+  EXPECT_EQ(runKinds<LosingModel>(
+                plain, {Forward, Offload, WaitOffload, Reload, Backward})
+                .error,
+            "rank 0 in B s0 m0: lost");
+  Schedule schedule = plain;
+  schedule.microbatches = 2;
+  EXPECT_EQ(run<LosingModel>(schedule,
+                             [](auto &x) {
+                               x.forward(0, 0);
+                               x.offload(0, 0);
+                               x.waitOffload(0, 0);
+                               x.reload(0, 0);
+                               x.overlap(pipec::runtime::Backward{0, 0},
+                                         pipec::runtime::Forward{0, 1});
+                             })
+                .error,
+            "rank 0 in B s0 m0: lost");
 }
 
 TEST(Recompute, RunsTheForwardAgain) {
@@ -239,23 +259,17 @@ TEST(Recompute, InOverlaps) {
 }
 
 TEST(Recompute, MistakesAreFound) {
-  EXPECT_EQ(run(scheduleOf(true), [](auto &x) { x.recompute(0, 0); }).error,
-            "`R s0 m0` runs before its F (rank 0)");
-  auto twice = [](auto &x) {
-    x.forward(0, 0);
-    x.recompute(0, 0);
-    x.recompute(0, 0);
+  using enum StepKind;
+  auto errorOf = [](bool recomputes, std::initializer_list<StepKind> kinds) {
+    return runKinds(scheduleOf(recomputes), kinds).error;
   };
-  EXPECT_EQ(run(scheduleOf(true), twice).error,
+  EXPECT_EQ(errorOf(true, {Recompute}), "`R s0 m0` runs before its F (rank 0)");
+  EXPECT_EQ(errorOf(true, {Forward, Recompute, Recompute}),
             "`R s0 m0` runs twice (rank 0)");
-  EXPECT_EQ(run(plain, twice).error,
+  EXPECT_EQ(errorOf(false, {Forward, Recompute}),
             "`R s0 m0` runs in a schedule that does not name it as recomputed "
             "(rank 0)");
-  auto without = [](auto &x) {
-    x.forward(0, 0);
-    x.backward(0, 0);
-  };
-  EXPECT_EQ(run(scheduleOf(true), without).error,
+  EXPECT_EQ(errorOf(true, {Forward, Backward}),
             "`B s0 m0` runs before its R (rank 0)");
 }
 
@@ -270,25 +284,15 @@ TEST(Update, FollowsTheGradients) {
   EXPECT_EQ(result.log, (Log{"F", "B", "update"}));
   EXPECT_EQ(run(plain, steps).error,
             "UPDATE s0 runs in a schedule whose updates is false (rank 0)");
-  auto errorOf = [](auto body) {
-    return run(scheduleOf(false, true), body).error;
+  using enum StepKind;
+  auto errorOf = [](std::initializer_list<StepKind> kinds) {
+    return runKinds(scheduleOf(false, true), kinds).error;
   };
-  EXPECT_EQ(errorOf([](auto &x) {
-              x.forward(0, 0);
-              x.update(0);
-            }),
+  EXPECT_EQ(errorOf({Forward, Update}),
             "UPDATE s0 comes after 0 of 1 weight gradients (rank 0)");
-  EXPECT_EQ(errorOf([](auto &x) {
-              x.forward(0, 0);
-              x.backward(0, 0);
-              x.update(0);
-              x.update(0);
-            }),
+  EXPECT_EQ(errorOf({Forward, Backward, Update, Update}),
             "UPDATE s0 comes twice (rank 0)");
-  EXPECT_EQ(errorOf([](auto &x) {
-              x.forward(0, 0);
-              x.backward(0, 0);
-            }),
+  EXPECT_EQ(errorOf({Forward, Backward}),
             "the run ended without UPDATE s0 (rank 0)");
 }
 
@@ -329,43 +333,22 @@ struct TiedCopyModel : CopyModel {
 TEST(Update, FollowsTiesAndReductions) {
   static constexpr int stages[] = {0};
   static constexpr std::span<const int> groups[] = {stages};
+  using enum StepKind;
   Schedule schedule = scheduleOf(false, true);
-  schedule.ties = groups;
-  auto tied = [](auto &x) {
-    x.forward(0, 0);
-    x.backward(0, 0);
-    x.reduceTied(0);
-    x.update(0);
+  auto runTied = [&](std::initializer_list<StepKind> kinds) {
+    return runKinds<TiedCopyModel>(schedule, kinds);
   };
-  EXPECT_EQ(run<TiedCopyModel>(schedule, tied).log,
+  schedule.ties = groups;
+  EXPECT_EQ(runTied({Forward, Backward, ReduceTied, Update}).log,
             (Log{"F", "B", "sum", "update"}));
-  EXPECT_EQ(run<TiedCopyModel>(schedule,
-                               [](auto &x) {
-                                 x.forward(0, 0);
-                                 x.backward(0, 0);
-                                 x.update(0);
-                               })
-                .error,
+  EXPECT_EQ(runTied({Forward, Backward, Update}).error,
             "UPDATE s0 comes before REDUCE_TIED t0 (rank 0)");
   schedule.ties = {};
   schedule.reducesGradients = schedule.waitsForReductions = true;
-  EXPECT_EQ(run<TiedCopyModel>(schedule,
-                               [](auto &x) {
-                                 x.forward(0, 0);
-                                 x.backward(0, 0);
-                                 x.reduceGrad(0);
-                                 x.update(0);
-                                 x.waitReduceGrad(0);
-                               })
-                .log,
-            (Log{"F", "B", "reduced", "update"}));
-  EXPECT_EQ(run<TiedCopyModel>(schedule,
-                               [](auto &x) {
-                                 x.forward(0, 0);
-                                 x.backward(0, 0);
-                                 x.update(0);
-                               })
-                .error,
+  EXPECT_EQ(
+      runTied({Forward, Backward, ReduceGrad, Update, WaitReduceGrad}).log,
+      (Log{"F", "B", "reduced", "update"}));
+  EXPECT_EQ(runTied({Forward, Backward, Update}).error,
             "UPDATE s0 comes before its REDUCE_GRAD (rank 0)");
 }
 

@@ -132,25 +132,6 @@ TEST(Minibatch, LossesAndOutputsComeBack) {
   });
 }
 
-/// As gpipeSteps, with an R before each backward.
-template <class X> void recomputedSteps(X &x, int rank) {
-  for (int m = 0; m != 4; ++m) {
-    if (rank == 1)
-      x.recvForward(1, m);
-    x.forward(rank, m);
-    if (rank == 0)
-      x.sendForward(0, m);
-  }
-  for (int m = 0; m != 4; ++m) {
-    x.recompute(rank, m);
-    if (rank == 0)
-      x.recvBackward(0, m);
-    x.backward(rank, m);
-    if (rank == 1)
-      x.sendBackward(1, m);
-  }
-}
-
 TEST(Minibatch, RecomputedUnitsHaveOneLoss) {
   static constexpr RecomputedUnits all[] = {{0, 0, 4, 1}, {1, 0, 4, 1}};
   Schedule schedule = gpipe2;
@@ -171,8 +152,11 @@ TEST(Minibatch, RecomputedUnitsHaveOneLoss) {
     std::vector<double> outputs(7, 0);
     worker.copyInputs();
     std::span<const double> losses = worker.run(
-        schedule, rank, [&](auto &x) { recomputedSteps(x, rank); }, seven,
-        outputs);
+        schedule, rank,
+        [&](auto &x) {
+          gpipeSteps(x, rank, [&](int m) { x.recompute(rank, m); });
+        },
+        seven, outputs);
     EXPECT_EQ(worker.statistics().peakActivations, 1);
     if (rank == 0) {
       EXPECT_EQ(model.gradients[0], 2 * (-1 * 1 - 1 * 2 + 2 * 7));

@@ -104,8 +104,10 @@ inline constexpr int twoRanks[] = {0, 1};
 inline constexpr Schedule gpipe2 = {
     "gpipe", "gpipe.pipe", 2, 2, 4, false, 1, twoRanks, nullptr, false};
 
-/// GPipe on two ranks, four micro-batches.
-template <class X> void gpipeSteps(X &x, int rank) {
+/// GPipe on two ranks, four micro-batches. Calls `before(m)` before the
+/// backward of each.
+template <class X, class Before>
+void gpipeSteps(X &x, int rank, Before before) {
   x.at(3);
   for (int m = 0; m != 4; ++m) {
     if (rank == 1)
@@ -116,12 +118,16 @@ template <class X> void gpipeSteps(X &x, int rank) {
   }
   x.at(4);
   for (int m = 0; m != 4; ++m) {
+    before(m);
     if (rank == 0)
       x.recvBackward(0, m);
     x.backward(rank, m);
     if (rank == 1)
       x.sendBackward(1, m);
   }
+}
+template <class X> void gpipeSteps(X &x, int rank) {
+  gpipeSteps(x, rank, [](int) {});
 }
 
 /// Runs `body(group, rank)` on a thread per rank. Returns the message of the
