@@ -167,6 +167,10 @@ TEST(Copies, MistakesAreFound) {
             "(rank 0)");
   EXPECT_EQ(errorOf({Forward, Backward, Offload}),
             "`OFFLOAD s0 m0` comes after the last step that uses it (rank 0)");
+  Schedule forwards = plain;
+  forwards.forwardOnly = true;
+  EXPECT_EQ(runKinds(forwards, {Forward, Offload}).error,
+            "`OFFLOAD s0 m0` comes after the last step that uses it (rank 0)");
   EXPECT_EQ(
       runKinds(scheduleOf(true, true), {Forward, Offload, WaitOffload,
                                         Recompute, Reload, Backward, Update})
@@ -271,6 +275,18 @@ TEST(Recompute, MistakesAreFound) {
             "(rank 0)");
   EXPECT_EQ(errorOf(true, {Forward, Backward}),
             "`B s0 m0` runs before its R (rank 0)");
+}
+
+TEST(Recompute, NeedsABackward) {
+  Schedule forwards = scheduleOf(true);
+  forwards.forwardOnly = true;
+  forwards.microbatches = 2;
+  Result result = run(forwards, [](auto &x) {
+    x.forward(0, 0);
+    x.forward(0, 1);
+  });
+  EXPECT_EQ(result.error, "");
+  EXPECT_EQ(result.peak, 1);
 }
 
 TEST(Update, FollowsTheGradients) {

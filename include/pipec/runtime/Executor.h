@@ -412,6 +412,7 @@ private:
   // ExecutorOverlap.h
   void runOverlap(std::span<const Step> members);
   template <class Member> void callOverlapped(std::vector<Member> &members);
+  void beginMember(Work &work);
   void beginMember(Work &work, Context &member);
   static void proceedMember(void *executor, Context &member);
   static bool isMemberReady(void *executor, Context &member);

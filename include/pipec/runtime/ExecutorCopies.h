@@ -31,7 +31,8 @@ void Executor<M, T>::copy(StepKind kind, int stage, int unit) {
                                              : "comes before its WAIT_OFFLOAD");
   if (leaves && !(cell.flags & ForwardDone)) [[unlikely]]
     failStep(kind, stage, unit, "comes before its F");
-  if (leaves && (cell.flags & WeightDone)) [[unlikely]]
+  if (leaves && ((cell.flags & WeightDone) || schedule->forwardOnly))
+      [[unlikely]]
     failStep(kind, stage, unit, "comes after the last step that uses it");
   if (leaves) {
     useKept(kind, stage, unit, cell);

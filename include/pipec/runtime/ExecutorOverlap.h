@@ -57,7 +57,7 @@ void Executor<M, T>::runOverlap(std::span<const Step> members) {
     return;
   }
   for (Work &work : group)
-    withComputeKind(work.kind, [&](auto kind) { begin<kind>(work); });
+    beginMember(work);
   if constexpr (ModelOverlaps<M>) {
     groupContexts.clear();
     for (const Work &work : group)
@@ -71,6 +71,12 @@ void Executor<M, T>::runOverlap(std::span<const Step> members) {
   }
   for (const Work &work : group)
     withComputeKind(work.kind, [&](auto kind) { end<kind>(work); });
+}
+
+template <class M, class T> void Executor<M, T>::beginMember(Work &work) {
+  // What this waits for may fail.
+  publish(RankState::Running, work.kind, work.stage, work.unit);
+  withComputeKind(work.kind, [&](auto kind) { begin<kind>(work); });
 }
 
 template <class M, class T>
@@ -107,7 +113,7 @@ void Executor<M, T>::beginMember(Work &work, Context &member) {
   if (work.begun)
     return;
   work.begun = true;
-  withComputeKind(work.kind, [&](auto kind) { begin<kind>(work); });
+  beginMember(work);
   static_cast<StepData<M> &>(member) = work;
 }
 

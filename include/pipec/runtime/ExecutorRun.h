@@ -129,6 +129,8 @@ void Executor<M, T>::start(const Schedule &newSchedule, int newRank) {
 }
 
 template <class M, class T> void Executor<M, T>::markRecomputed() {
+  if (schedule->forwardOnly) // no backward uses what an R makes
+    return;
   for (const RecomputedUnits &units : schedule->recomputed)
     for (int i = 0; i != units.count; ++i)
       if (Cell *cell = find(units.stage, units.first + i * units.stride))
