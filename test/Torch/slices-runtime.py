@@ -21,16 +21,6 @@ import slices as sliced
 MICROBATCHES, SLICES = 3, 4
 UNITS = MICROBATCHES * SLICES
 
-SEQ1F1B = """\
-schedule seq1f1b(ranks p = 2, microbatches n = 12, sliced s = 4) {
-  placement loop;
-  let w = min(n, p - 2 - rank + s);
-  warmup   { repeat w { F } }
-  steady   { repeat n - w { F B } }
-  cooldown { repeat w { B } }
-}
-"""
-
 
 class Units(torch.nn.Module):
     """A stage of which a call runs one unit."""
@@ -65,8 +55,9 @@ def loss_function(logits, target):
 def train(mesh, name):
     """The problems of this process."""
     ranks, rank = mesh["pp"].size(), mesh["pp"].get_local_rank()
-    plan = pipec.compile(**({"source": SEQ1F1B, "sliced": SLICES} if name == "seq1f1b" else {"path_or_name": name}),
-                         target=pipec.torch.fitting_target(), ranks=ranks, microbatches=UNITS, slices=SLICES)
+    plan = pipec.compile(name, target=pipec.torch.fitting_target(), ranks=ranks, slices=SLICES,
+                         microbatches=MICROBATCHES if name == "seq1f1b" else UNITS)
+    assert (plan.microbatches, plan.slices) == (MICROBATCHES, SLICES)
     modules = sliced.make_stages(plan.stages)
     schedule = _PipelineScheduleRuntime(parts_of(mesh, modules, plan.stages), n_microbatches=UNITS, loss_fn=loss_function,
                                         scale_grads=False)

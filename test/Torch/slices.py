@@ -25,13 +25,6 @@ TOLERANCE = 1e-12
 
 # The micro-batches of these programs are slices.
 PROGRAMS = """\
-schedule seq1f1b(ranks p = 2, microbatches n = 8, sliced s = 4) {
-  placement loop;
-  let w = min(n, p - 2 - rank + s);
-  warmup   { repeat w { F } }
-  steady   { repeat n - w { F B } }
-  cooldown { repeat w { B } }
-}
 schedule zero_bubble(ranks p = 2, microbatches n = 8, sliced s = 4) {
   placement loop;
   let w = min(n, p - 2 - rank + s);
@@ -64,10 +57,10 @@ class Case:
 
     def compile(self, ranks):
         units = self.microbatches * self.slices
-        sizes = {} if self.name == "gpipe" else {"sliced": self.slices}
+        sizes = {} if self.name in ("gpipe", "seq1f1b") else {"sliced": self.slices}
         return pipec.compile(None if sizes else self.name, source=PROGRAMS if sizes else None, ranks=ranks,
-                             target=None if self.passes else "pytorch", passes=self.passes, microbatches=units,
-                             slices=self.slices, **sizes,
+                             target=None if self.passes else "pytorch", passes=self.passes, slices=self.slices, **sizes,
+                             microbatches=self.microbatches if self.name == "seq1f1b" else units,
                              args=[f"--schedule={self.name}", "-Wno-unused-parameter"] if sizes else [])
 
 

@@ -26,13 +26,17 @@ class _Piece:
         """Its slice has run its backward."""
 
 
-class _Own(torch.autograd.Function):
-    """A tensor of a slice. Its backward adds the gradients of later slices."""
+class _OfPiece(torch.autograd.Function):
+    """A tensor as it is, whose backward knows its piece and the slice that uses it."""
 
     @staticmethod
-    def forward(ctx: Any, own: torch.Tensor, piece: _Piece, number: int) -> torch.Tensor:
+    def forward(ctx: Any, tensor: torch.Tensor, piece: _Piece, number: int) -> torch.Tensor:
         ctx.piece, ctx.number = piece, number
-        return own.view_as(own)
+        return tensor.view_as(tensor)
+
+
+class _Own(_OfPiece):
+    """A tensor of a slice. Its backward adds the gradients of later slices."""
 
     @staticmethod
     def backward(ctx: Any, *gradients: torch.Tensor) -> Any:
@@ -45,13 +49,8 @@ class _Own(torch.autograd.Function):
         return gradient if piece.leaf.grad is None else gradient + piece.leaf.grad, None, None
 
 
-class _Earlier(torch.autograd.Function):
+class _Earlier(_OfPiece):
     """A leaf of an earlier slice. Its backward notes that the gradient has been left."""
-
-    @staticmethod
-    def forward(ctx: Any, leaf: torch.Tensor, piece: _Piece, number: int) -> torch.Tensor:
-        ctx.piece, ctx.number = piece, number
-        return leaf.view_as(leaf)
 
     @staticmethod
     def backward(ctx: Any, *gradients: torch.Tensor) -> Any:
