@@ -213,4 +213,16 @@ class Attends(torch.nn.Module):
         return x + pipec.torch.context().extend(self.layer(x)).sum(-2, keepdim=True)
 
 
+def disagreement(mesh, case):
+    """The ranks cut sequences in the same way, or none of them begins."""
+    rank = mesh["pp"].get_local_rank()
+    plan = pipec.compile("seq1f1b", target="pytorch", ranks=2, microbatches=1, slices=2)
+    refuse("the ranks have different schedules", lambda: make(mesh, plan, None, slice_lengths=[6, 6] if rank else [4, 8]))
+    refuse("the ranks have different schedules", lambda: make(mesh, plan, None, slice_dim=1 + rank))
+    refuse("slice_lengths has 1 lengths" if rank else "rank 1 has no schedule: slice_lengths has 1 lengths",
+           lambda: make(mesh, plan, None, slice_lengths=[12] if rank else [4, 8]))
+    make(mesh, plan, None, slice_lengths=[4, 8] if rank else (4, 8))
+
+
 executors.run(1, [None], function=refusals)
+executors.run(2, [None], function=disagreement)

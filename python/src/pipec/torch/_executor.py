@@ -35,8 +35,8 @@ class Executor:
     def __init__(self, plan: Schedule, source: Source, stages: Sequence[_PipelineStageBase], loss_fn: Callable[..., Any] | None,
                  *, communicators: str, scale_grads: bool, args_chunk_spec: tuple[TensorChunkSpec, ...] | None,
                  kwargs_chunk_spec: dict[str, TensorChunkSpec] | None, output_merge_spec: Any, patience: float | None,
-                 receives_ahead: int | None, tied_parameters: TiedParameters | None, slice_dim: int = 1,
-                 slice_lengths: Sequence[int] | None = None, extras: Extras = Extras(),
+                 receives_ahead: int | None, tied_parameters: TiedParameters | None, slicing: Slicing | None = None,
+                 extras: Extras = Extras(),
                  optimizers: Mapping[int, torch.optim.Optimizer] | None = None):
         self.plan = plan
         """The schedule."""
@@ -50,7 +50,7 @@ class Executor:
         self._device = torch.device(stages[0].device)
         self._run = source.run
         self._parts = make_parts(plan, stages)
-        self._slicing = Slicing(plan.slices, slice_dim, slice_lengths)
+        self._slicing = slicing or Slicing(plan.slices, 1, None)
         self._split = plan.microbatches // 2 * plan.slices if len(plan.maps) == 2 else plan.units
         group: Any = stages[0].group
         transfers = Transfers(group, self._device, communicators, source.rank_pairs, patience, receives_ahead)
@@ -272,7 +272,7 @@ def executor(plan_or_name: str | os.PathLike[str] | Schedule, stages: Sequence[_
     mine = [stages] if isinstance(stages, _PipelineStageBase) else sorted(stages, key=lambda stage: stage.stage_index)
     if not mine:
         raise ValueError("no stages: every rank of a pipeline holds one")
-    plan, source, problem, extras = None, None, None, Extras()
+    plan, source, problem, slicing, extras = None, None, None, None, Extras()
     try:
         if isinstance(plan_or_name, Schedule):
             given = {"target": target, "passes": passes, "cost": cost, "profile": profile, "args": args or None, **params}
@@ -288,20 +288,20 @@ def executor(plan_or_name: str | os.PathLike[str] | Schedule, stages: Sequence[_
         check_fits(plan, mine, n_microbatches, plan.microbatches)
         source = Source(plan.emit("python", "--passes="), plan.name)
         communicators = source.communicators_for(communicators)
+        slicing = Slicing(plan.slices, slice_dim, slice_lengths)
         extras = extras_of(plan, mine[0].group_rank)
         _check_optimizers(plan, extras, optimizers)
     except Exception as error:  # noqa: BLE001 (raised again, when the other ranks know)
         problem = error
     if check_ranks:
-        check_agreement(mine[0], plan, problem, f"{communicators}\n{source.text}" if source else "")
+        check_agreement(mine[0], plan, problem, f"{communicators}\n{slicing}\n{source.text}" if source else "")
     elif problem:
         raise problem
     assert plan is not None and source is not None and communicators is not None
     return Executor(plan, source, mine, loss_fn, communicators=communicators, scale_grads=scale_grads,
                     args_chunk_spec=args_chunk_spec, kwargs_chunk_spec=kwargs_chunk_spec,
                     output_merge_spec=output_merge_spec, patience=patience, receives_ahead=receives_ahead,
-                    tied_parameters=tied_parameters, slice_dim=slice_dim, slice_lengths=slice_lengths,
-                    extras=extras, optimizers=optimizers)
+                    tied_parameters=tied_parameters, slicing=slicing, extras=extras, optimizers=optimizers)
 
 
 def _check_optimizers(plan: Schedule, extras: Extras, optimizers: Mapping[int, torch.optim.Optimizer] | None) -> None:

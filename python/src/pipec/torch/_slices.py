@@ -201,6 +201,9 @@ class Slicing:
             raise ValueError(f"slice_lengths has a slice of length {min(lengths)}")
         self.lengths = None if lengths is None else list(lengths)
 
+    def __repr__(self) -> str:
+        return f"<{self.slices} slices of {self.lengths or 'equal'} lengths along dimension {self.dim}>"
+
     def cut(self, values: Sequence[Any], what: str) -> list[Any]:
         """By unit, the parts of values of micro-batches: each tensor in them is cut along
         the dimension, and everything else is given to each slice."""
