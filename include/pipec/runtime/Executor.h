@@ -348,31 +348,35 @@ private:
   void beginForward(Work &work);
   void beginBackward(Work &work);
   void beginWeight(Work &work);
-  void beginRecompute(Work &work);
-  template <StepKind K> void compute(const Work &work);
-  void computeObserved(const Work &work);
-  template <StepKind K> void callModel(const Work &work);
-  template <class Call> decltype(auto) withSlice(int unit, Call &&call) const;
-  HeldContext &contextHeldBy(const Work &work) const;
-  void releaseContext(const Work &work);
-  void takeLoss(Cell &cell, int unit);
-  static void proceedCompute(void *executor, Context &step);
   template <StepKind K> void end(const Work &work);
   void endForward(const Work &work);
   void endBackward(const Work &work);
   void endGradient(const Work &work);
-  void endRecompute(const Work &work);
-  void dropKept(const Work &work);
-  void copyInput(Work &work);
   void releaseInputs(const Work &work);
-  Tensor **listsOf(const Work &work) const;
-  std::span<const Tensor *const> listInputs(const Work &work) const;
-  std::span<const Tensor *const> listOutputGradients(const Work &work) const;
+  void dropKept(const Work &work);
+  HeldContext &contextHeldBy(const Work &work) const;
+  void releaseContext(const Work &work);
+
+  // ExecutorRecompute.h
+  void copyInput(Work &work);
+  void beginRecompute(Work &work);
+  void endRecompute(const Work &work);
+
+  // ExecutorCalls.h
+  template <StepKind K> void compute(const Work &work);
+  void computeObserved(const Work &work);
+  static void proceedCompute(void *executor, Context &step);
+  template <StepKind K> void callModel(const Work &work);
   template <class Kept>
   decltype(auto) callForward(const Work &work, Kept &kept);
   template <StepKind K, class Output, class Input>
   void callBackward(const Work &work, Output outputGradient,
                     Input inputGradient);
+  void takeLoss(Cell &cell, int unit);
+  Tensor **listsOf(const Work &work) const;
+  std::span<const Tensor *const> listInputs(const Work &work) const;
+  std::span<const Tensor *const> listOutputGradients(const Work &work) const;
+  template <class Call> decltype(auto) withSlice(int unit, Call &&call) const;
   /// The last argument of a function of the model that takes a slice.
   static SliceContext &contextFor(const Work &work, int) {
     return *work.context;
@@ -386,6 +390,7 @@ private:
     return std::string("Activation &kept") +
            (ModelSlices<M> ? ", Context &context)" : ")");
   }
+
   std::size_t record(RankState::Activity activity, StepKind kind, int stage,
                      int unit, int other = -1) {
     return options.trace->begin({activity, kind, stage, unit, line}, runNumber,
@@ -607,10 +612,12 @@ private:
 
 } // namespace pipec::runtime
 
+#include "pipec/runtime/ExecutorCalls.h"
 #include "pipec/runtime/ExecutorContexts.h"
 #include "pipec/runtime/ExecutorCopies.h"
 #include "pipec/runtime/ExecutorFsdp.h"
 #include "pipec/runtime/ExecutorOverlap.h"
+#include "pipec/runtime/ExecutorRecompute.h"
 #include "pipec/runtime/ExecutorRun.h"
 #include "pipec/runtime/ExecutorSteps.h"
 #include "pipec/runtime/ExecutorTables.h"

@@ -1,11 +1,11 @@
 //===- ExecutorCopies.h - Copies and optimizer steps ------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Part of Executor.h. What is kept for a unit is on the device, on its way to
-// the host (Leaving) or on the host; the copy back is waited for by the first
-// step that uses what it brings. A unit that is copied between its F and its R
-// has a stash and no activation: it is given to the model if that has functions
-// for it, and otherwise stays where it is.
+// Part of Executor.h. The activation of a unit is on the device, on its way to
+// the host (Leaving) or on the host; the first step that uses it waits for the
+// copy back. A unit that is copied between its F and its R has a stash and no
+// activation: the stash is copied if the model has functions for that, and
+// otherwise it remains on the device.
 //
 //===----------------------------------------------------------------------===//
 
@@ -118,26 +118,12 @@ void Executor<M, T>::useKept(StepKind kind, int stage, int unit, Cell &cell) {
   cell.copies = nullptr;
 }
 
-/// Called by generated code of schedules with an R: only then need a `Tensor`
-/// be copyable, and only where a forward may change its input.
-template <class M, class T> template <int> void Executor<M, T>::copyInputs() {
-  constexpr bool copies =
-      !ModelRecompute<M> && ModelForward<M> && !ModelConstForward<M>;
-  static_assert(
-      !copies || std::is_copy_assignable_v<Tensor>,
-      "pipec: the schedule has R steps, so the model must have a type Stash "
-      "and recompute(int stage, int microbatch, Stash &, Activation &), or a "
-      "forward that takes a const Tensor *input, or a copyable Tensor");
-  if constexpr (copies && std::is_copy_assignable_v<Tensor>)
-    copyTensor = [](Tensor &to, const Tensor &from) { to = from; };
-}
-
 //===----------------------------------------------------------------------===//
 // UPDATE
 //===----------------------------------------------------------------------===//
 
-/// Gradients that several ranks share are summed at the end of the run, and
-/// then come the steps that this defers.
+/// Gradients that several ranks share are summed at the end of the run, and the
+/// steps that need these sums run after that.
 template <class M, class T> void Executor<M, T>::update(int stage) {
   StageBooks &state = enterFsdp(StepKind::Update, stage);
   std::string name = "UPDATE s" + std::to_string(stage);
@@ -163,7 +149,7 @@ template <class M, class T> void Executor<M, T>::update(int stage) {
         std::find(unsummed.begin(), unsummed.end(), group) != unsummed.end();
   }
   state.updated = true;
-  // What is left for its WAIT_REDUCE_GRAD is nothing.
+  // A WAIT_REDUCE_GRAD after this has nothing left to wait for.
   if constexpr (ModelReductions<M>)
     if (state.reduction) {
       state.reduction->wait();
@@ -184,7 +170,7 @@ template <class M, class T> void Executor<M, T>::runLaterUpdates() {
 }
 
 //===----------------------------------------------------------------------===//
-// What a schedule needs of a model
+// Functions that a schedule requires of a model
 //===----------------------------------------------------------------------===//
 
 // Generated code calls these with its worker, for a schedule with an R, with

@@ -75,11 +75,11 @@
 //     void sumTied(int group, std::span<const Tensor *const> parts);
 //
 // Slices. In a schedule with slices, a micro-batch passes the pipeline in parts
-// of its sequence, and the later ones depend on the earlier ones. A model says
-// how many it has, and what a stage keeps of a micro-batch from one slice to
-// the next: keys and values, and the gradients that later slices leave for
-// them. Each function that takes a micro-batch takes the slice after it, and
-// those that compute take the context as their last argument:
+// of its sequence, and later parts depend on earlier ones. The model has the
+// number of slices, and a type for the data that a stage keeps of a micro-batch
+// from one slice to the next: keys and values, and the gradients that later
+// slices leave for them. Each function that takes a micro-batch takes the slice
+// after it, and functions that compute take the context as their last argument:
 //
 //     using Context = ...;
 //     int slices() const;
@@ -91,21 +91,19 @@
 //                   Activation &kept, Context &context);
 //     void prepareInput(int stage, int microbatch, int slice, Tensor &input);
 //
-// The forwards of a stage come in the order of the slices, its backwards in the
-// opposite order. A context comes from a pool before the forward of slice 0,
-// and goes back after the last B or W of the micro-batch, which is that of
-// slice 0 where these come in order. Such a model runs schedules with as many
-// slices and no others.
+// The forwards of a stage run in the order of the slices, its backwards in the
+// opposite order. A context is taken from a pool before the forward of slice 0,
+// and returned after the last B or W of the micro-batch, which is usually the
+// one of slice 0. Such a model runs only schedules with this number of slices.
 //
 // Recomputation. The list of a rank may have an R of a unit, which makes its
 // activations again, so that its forward need not keep them. Without further
-// functions, the executor keeps the input, calls `forward` with an activation
-// that it uses for nothing else, and at the R calls `forward` again, with the
-// activation that the backward is given. The value that this second call
-// returns is not a loss. If `forward` takes a `const Tensor *input`, or lists,
-// the input is kept as it is; else, since `forward` may change it, as a copy,
-// and `Tensor` must be copyable. A model can say by itself what it keeps, which
-// need not be its input:
+// functions, the executor keeps the input and calls `forward` twice: at the F
+// with an activation that nothing reads, and at the R with the activation that
+// the backward is given. The value that the second call returns is not a loss.
+// If `forward` takes a `const Tensor *input`, or lists, the executor keeps the
+// input itself; otherwise `forward` may change its input and is given a copy,
+// so `Tensor` must be copyable. A model can keep something else than its input:
 //
 //     using Stash = ...;
 //     void forward(int stage, int microbatch, Tensor *input, Tensor *output,
@@ -113,15 +111,16 @@
 //     void recompute(int stage, int microbatch, Stash &stash,
 //                    Activation &kept);
 //
-// Both take the slice and the context too, where there are slices. A second
-// forward must not change what the first has left in the context for later
-// slices, so contexts are written by slice number.
+// With slices, both take the slice and the context too. A second forward must
+// not change the data that the first has left in the context for later slices,
+// so a model writes contexts by slice number.
 //
-// Copies to the host. For OFFLOAD and RELOAD steps, a model starts to copy what
-// is kept for a unit, and returns an object with a `wait()`. That of `offload`
-// is called at the WAIT_OFFLOAD, and is the last use of the memory of the
-// device; that of `reload` before the step that uses the activation. With
-// slices, `int slice` comes after `int microbatch`:
+// Copies to the host. For OFFLOAD and RELOAD steps, a model starts to copy the
+// activation of a unit, and returns an object with a `wait()`. The executor
+// calls that of `offload` at the WAIT_OFFLOAD, which is the last use of the
+// memory of the device, and that of `reload` before the first step that uses
+// the activation. With slices, `int slice` comes after `int microbatch`. A
+// model with a type `Stash` may have the same functions for stashes:
 //
 //     Copy offload(int stage, int microbatch, Activation &kept);
 //     Copy reload(int stage, int microbatch, Activation &kept);
@@ -158,10 +157,7 @@
 #include <algorithm>
 #include <concepts>
 #include <cstddef>
-#include <optional>
 #include <span>
-#include <type_traits>
-#include <utility>
 
 namespace pipec::runtime {
 
@@ -248,23 +244,22 @@ concept CopyForm = requires(M &model, Slice... slice, Kept &kept) {
   requires std::movable<decltype(model.offload(0, 0, slice..., kept))>;
   requires std::movable<decltype(model.reload(0, 0, slice..., kept))>;
 };
-/// With tensors, or with lists of them.
-template <class M, class Output, class Input, class... Slice>
+/// `backward`, or with `Split` its two halves; with tensors, or with lists of
+/// them.
+template <class M, bool Split, class Output, class Input, class... Slice>
 concept BackwardForm =
     requires(M &model, Slice... slice, Output outputGradient,
              Input inputGradient, typename M::Activation &kept,
              typename ContextWith<M, Slice>::type &...context) {
-      model.backward(0, 0, slice..., outputGradient, inputGradient, kept,
-                     context...);
-    };
-template <class M, class Output, class Input, class... Slice>
-concept SplitBackwardForm =
-    requires(M &model, Slice... slice, Output outputGradient,
-             Input inputGradient, typename M::Activation &kept,
-             typename ContextWith<M, Slice>::type &...context) {
-      model.backwardInput(0, 0, slice..., outputGradient, inputGradient, kept,
-                          context...);
-      model.backwardWeight(0, 0, slice..., outputGradient, kept, context...);
+      requires Split || requires {
+        model.backward(0, 0, slice..., outputGradient, inputGradient, kept,
+                       context...);
+      };
+      requires !Split || requires {
+        model.backwardInput(0, 0, slice..., outputGradient, inputGradient, kept,
+                            context...);
+        model.backwardWeight(0, 0, slice..., outputGradient, kept, context...);
+      };
     };
 template <class M, class... Slice>
 concept InputForm =
@@ -295,11 +290,18 @@ concept OutputForm =
       model.merge(all, 0, slice..., output);
     };
 
-template <class M> using GradientOf = const typename M::Tensor *;
 template <class M>
 using GradientsOf = std::span<const typename M::Tensor *const>;
-template <class M> using InputOf = typename M::Tensor *;
-template <class M> using InputsOf = std::span<typename M::Tensor *const>;
+template <class M, bool Split, class Output, class Input>
+concept AnyBackward =
+    (ModelSlices<M> ? BackwardForm<M, Split, Output, Input, int>
+                    : BackwardForm<M, Split, Output, Input>);
+template <class M, bool Split>
+concept ChainBackward =
+    AnyBackward<M, Split, const typename M::Tensor *, typename M::Tensor *>;
+template <class M, bool Split>
+concept GraphBackward =
+    AnyBackward<M, Split, GradientsOf<M>, std::span<typename M::Tensor *const>>;
 } // namespace detail
 
 template <class M>
@@ -311,34 +313,17 @@ template <class M>
 concept ModelGraphForward = (ModelSlices<M> ? detail::GraphForwardForm<M, int>
                                             : detail::GraphForwardForm<M>);
 template <class M>
-concept ModelGraphBackward =
-    (ModelSlices<M> ? detail::BackwardForm<M, detail::GradientsOf<M>,
-                                           detail::InputsOf<M>, int>
-                    : detail::BackwardForm<M, detail::GradientsOf<M>,
-                                           detail::InputsOf<M>>);
+concept ModelGraphBackward = detail::GraphBackward<M, false>;
 template <class M>
-concept ModelGraphSplitBackward =
-    (ModelSlices<M> ? detail::SplitBackwardForm<M, detail::GradientsOf<M>,
-                                                detail::InputsOf<M>, int>
-                    : detail::SplitBackwardForm<M, detail::GradientsOf<M>,
-                                                detail::InputsOf<M>>);
+concept ModelGraphSplitBackward = detail::GraphBackward<M, true>;
 template <class M>
 concept ModelGraphInputs = (ModelSlices<M> ? detail::GraphInputForm<M, int>
                                            : detail::GraphInputForm<M>);
 
 template <class M>
-concept ModelBackward =
-    (ModelSlices<M>
-         ? detail::BackwardForm<M, detail::GradientOf<M>, detail::InputOf<M>,
-                                int>
-         : detail::BackwardForm<M, detail::GradientOf<M>, detail::InputOf<M>>);
-
+concept ModelBackward = detail::ChainBackward<M, false>;
 template <class M>
-concept ModelSplitBackward =
-    (ModelSlices<M> ? detail::SplitBackwardForm<M, detail::GradientOf<M>,
-                                                detail::InputOf<M>, int>
-                    : detail::SplitBackwardForm<M, detail::GradientOf<M>,
-                                                detail::InputOf<M>>);
+concept ModelSplitBackward = detail::ChainBackward<M, true>;
 
 template <class M>
 concept ModelInputs =
@@ -431,50 +416,6 @@ concept ModelOutputs =
     ModelMinibatches<M> &&
     (ModelSlices<M> ? detail::OutputForm<M, int> : detail::OutputForm<M>);
 
-namespace detail {
-/// What the model's `forward` returns, as a std::type_identity.
-template <class M, class... Slice> auto forwardResult() {
-  auto with = [](auto input) {
-    return std::type_identity<decltype(std::declval<M &>().forward(
-        0, 0, std::declval<Slice>()..., input,
-        std::declval<typename M::Tensor *>(),
-        std::declval<typename M::Activation &>(),
-        std::declval<typename ContextWith<M, Slice>::type &>()...))>();
-  };
-  if constexpr (ForwardForm<M, Slice...>)
-    return with(static_cast<typename M::Tensor *>(nullptr));
-  else if constexpr (GraphForwardForm<M, Slice...>)
-    return with(GradientsOf<M>());
-  else
-    return std::type_identity<void>();
-}
-/// What the model's `loss` returns, as well.
-template <class M, class... Slice> auto lossResult() {
-  return std::type_identity<decltype(std::declval<M &>().loss(
-      std::declval<const typename M::Minibatch &>(), 0,
-      std::declval<Slice>()..., std::declval<const typename M::Tensor &>(),
-      std::declval<typename M::Tensor *>()))>();
-}
-
-template <class M> struct ForwardResult {
-  using type = typename decltype(forwardResult<M>())::type;
-};
-template <ModelSlices M> struct ForwardResult<M> {
-  using type = typename decltype(forwardResult<M, int>())::type;
-};
-template <class M> struct LossResult {
-  using type = typename decltype(lossResult<M>())::type;
-};
-template <ModelSlices M> struct LossResult<M> {
-  using type = typename decltype(lossResult<M, int>())::type;
-};
-} // namespace detail
-
-/// A model whose `forward` returns something.
-template <class M>
-concept ModelReturnsLoss =
-    !std::is_void_v<typename detail::ForwardResult<M>::type>;
-
 /// The rows of a micro-batch in its mini-batch.
 struct Rows {
   std::size_t begin;
@@ -493,89 +434,8 @@ constexpr Rows rowsOf(std::size_t rows, int microbatch, int microbatches) {
   return {begin(index), begin(index + 1)};
 }
 
-namespace detail {
-template <class M> struct LossType {
-  using type = Nothing;
-};
-template <ModelReturnsLoss M>
-  requires(!ModelMinibatches<M>)
-struct LossType<M> {
-  using type = std::remove_cvref_t<typename ForwardResult<M>::type>;
-};
-template <ModelMinibatches M> struct LossType<M> {
-  using returned = typename LossResult<M>::type;
-  using type = std::conditional_t<std::is_void_v<returned>, Nothing,
-                                  std::remove_cvref_t<returned>>;
-};
-
-template <class M> struct MinibatchType {
-  using type = Nothing;
-};
-template <ModelMinibatches M> struct MinibatchType<M> {
-  using type = typename M::Minibatch;
-};
-template <class M> struct OutputsType {
-  using type = Nothing;
-};
-template <ModelOutputs M> struct OutputsType<M> {
-  using type = typename M::Outputs;
-};
-
-template <class M> struct ReductionType {
-  struct type {};
-};
-template <ModelReductions M> struct ReductionType<M> {
-  using type = decltype(std::declval<M &>().reduceGrad(0));
-};
-
-template <class M> struct StashType {
-  using type = Nothing;
-};
-template <ModelRecompute M> struct StashType<M> {
-  using type = typename M::Stash;
-};
-
-template <class M, class... Slice> struct CopyTypes {
-  using Offload = decltype(std::declval<M &>().offload(
-      0, 0, std::declval<Slice>()...,
-      std::declval<typename M::Activation &>()));
-  using Reload = decltype(std::declval<M &>().reload(
-      0, 0, std::declval<Slice>()...,
-      std::declval<typename M::Activation &>()));
-};
-template <class M> struct CopiesType {
-  struct type {};
-};
-template <ModelCopies M> struct CopiesType<M> {
-  using Types =
-      std::conditional_t<ModelSlices<M>, CopyTypes<M, int>, CopyTypes<M>>;
-  struct type {
-    std::optional<typename Types::Offload> out;
-    std::optional<typename Types::Reload> in;
-  };
-};
-} // namespace detail
-
-/// The loss of a unit, or `Nothing`.
-template <class M> using LossOf = typename detail::LossType<M>::type;
-template <class M> using MinibatchOf = typename detail::MinibatchType<M>::type;
-template <class M> using OutputsOf = typename detail::OutputsType<M>::type;
-template <class M>
-inline constexpr bool hasLoss = !std::is_same_v<LossOf<M>, Nothing>;
-
-/// What a model with slices keeps from one slice to the next, or `Nothing`.
-template <class M>
-using SliceContextOf = typename detail::SliceContextType<M>::type;
-
-/// The copies that are under way for a unit, or an empty type.
-template <class M> using CopiesOf = typename detail::CopiesType<M>::type;
-
-/// What a forward keeps for an R, or `Nothing`.
-template <class M> using StashOf = typename detail::StashType<M>::type;
-
-/// What the model's `reduceGrad` returns, or an empty type.
-template <class M> using ReductionOf = typename detail::ReductionType<M>::type;
-
 } // namespace pipec::runtime
+
+#include "pipec/runtime/ModelResults.h"
 
 #endif // PIPEC_RUNTIME_MODEL_H

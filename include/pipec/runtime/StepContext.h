@@ -46,7 +46,8 @@ template <class Model> struct StepData {
   const typename Model::Tensor *outputGradient = nullptr;
   typename Model::Tensor *inputGradient = nullptr;
   typename Model::Activation *kept = nullptr;
-  /// Of an F with an R, and of an R, if the model has a type `Stash`.
+  /// Of an F with an R, of that R, and of copies between the two, if the model
+  /// has a type `Stash`.
   StashOf<Model> *stash = nullptr;
   /// That of the micro-batch on the stage, if the model has slices.
   SliceContextOf<Model> *context = nullptr;
