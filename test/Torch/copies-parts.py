@@ -18,19 +18,11 @@ from torch.utils.checkpoint import checkpoint
 import executors
 import pipec
 import pipec.torch
+from executors import refuse
 from pipec.torch import _copies
 from pipec.torch._copies import Copies, Saved, Streams
 
 CPU = torch.device("cpu")
-
-
-def refuse(text, call, kind=(ValueError, RuntimeError)):
-    try:
-        call()
-    except kind as error:
-        assert text in str(error), (text, error)
-    else:
-        raise AssertionError(text)
 
 
 # ---------------------------------------------------------------- copies

@@ -20,6 +20,7 @@ import pipec
 import pipec.torch
 import slices as sliced
 import train as training
+from executors import refuse
 
 TOLERANCE = 1e-12
 
@@ -135,15 +136,6 @@ for ranks, replicas, cases in (1, 1, CASES), (2, 1, CASES + TWO), (3, 1, CASES[-
                 print(f"{case} on {ranks} ranks: rank {rank}: {'; '.join(problems)}", flush=True)
 print(f"{count} runs, the largest difference is {worst:g}")
 assert not failed and 0 < worst < TOLERANCE
-
-
-def refuse(text, call):
-    try:
-        call()
-    except (ValueError, RuntimeError) as error:
-        assert text in str(error), (text, error)
-    else:
-        raise AssertionError(text)
 
 
 class Often(torch.nn.Module):

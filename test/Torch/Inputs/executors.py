@@ -22,6 +22,16 @@ import pipec.torch
 import train
 
 
+def refuse(text, call, kind=(ValueError, RuntimeError)):
+    """Checks that a call raises an error with this text."""
+    try:
+        call()
+    except kind as error:
+        assert text in str(error), (text, error)
+    else:
+        raise AssertionError(text)
+
+
 @dataclasses.dataclass(frozen=True)
 class Case:
     """A schedule to train."""
