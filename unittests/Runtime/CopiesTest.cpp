@@ -241,25 +241,16 @@ TEST(Recompute, InOverlaps) {
   };
   Schedule schedule = scheduleOf(true);
   schedule.microbatches = 2;
-  Log log;
-  EXPECT_EQ(messageOf(1,
-                      [&](ThreadGroup &threads, int rank) {
-                        ByMember model(1, 2);
-                        model.log = &log;
-                        ThreadTransport transport(threads, rank);
-                        Executor worker(model, transport);
-                        auto losses = worker.run(schedule, rank, [](auto &x) {
-                          x.forward(0, 0);
-                          x.overlap(Recompute{0, 0}, Forward{0, 1});
-                          x.backward(0, 0);
-                          x.backward(0, 1);
-                        });
-                        EXPECT_EQ(losses[0], 11);
-                        EXPECT_EQ(losses[1], 12);
-                        EXPECT_EQ(worker.statistics().peakActivations, 2);
-                      }),
-            "");
-  EXPECT_EQ(log, (Log{"F", "F", "F", "B", "B"}));
+  Result result = run<ByMember>(schedule, [](auto &x) {
+    x.forward(0, 0);
+    x.overlap(Recompute{0, 0}, Forward{0, 1});
+    x.backward(0, 0);
+    x.backward(0, 1);
+  });
+  EXPECT_EQ(result.error, "");
+  EXPECT_EQ(result.log, (Log{"F", "F", "F", "B", "B"}));
+  EXPECT_EQ(result.losses, (std::vector<double>{11, 12}));
+  EXPECT_EQ(result.peak, 2);
 }
 
 TEST(Recompute, MistakesAreFound) {
