@@ -3,7 +3,7 @@
 //
 // An executor joins a model and a transport and keeps the books of one rank:
 // which tensors are there, who needs them, what was posted and what is still
-// owed. Generated code calls one function a step and does nothing else:
+// owed. Generated code calls one function per step and does nothing else:
 //
 //   pipec::runtime::Executor worker(model, transport);
 //   for (int step = 0; step < steps; ++step) {
