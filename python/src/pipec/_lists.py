@@ -80,8 +80,8 @@ def lists_ir(lists: Sequence[Iterable[Any]], stages: int | None, placement: Plac
     header = [f"graph {', '.join(pairs)}"] if pairs else []
     if not reader.backward:
         header.append("forward_only")
-    return step_ir(name, lines, maps, reader.microbatches if microbatches is None else integer(microbatches, "microbatches"), header,
-                   pieces)
+    count = reader.microbatches if microbatches is None else integer(microbatches, "microbatches")
+    return step_ir(name, lines, maps, count, header, pieces)
 
 
 def _edge(edge: Any) -> str:

@@ -126,7 +126,8 @@ class Schedule:
     @classmethod
     def from_steps(cls, steps: str | Sequence[Iterable[Any]], *, stages: int | None = None, placement: Placement = "loop",
                    microbatches: int | None = None, slices: int | None = None,
-                   edges: Iterable[tuple[int, int]] | None = None, name: str = "steps", cost: Cost | None = None, profile: Profile | None = None,
+                   edges: Iterable[tuple[int, int]] | None = None, name: str = "steps",
+                   cost: Cost | None = None, profile: Profile | None = None,
                    target: str | None = None, passes: str | None = None, args: Sequence[str] = ()) -> Schedule:
         """The schedule of these lists of steps, one per rank, verified by the
         compiler; or of step IR as text (docs/StepIR.md), which has its own sizes.

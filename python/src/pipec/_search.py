@@ -147,10 +147,10 @@ class SearchResult:
 
 
 def search(*, ranks: int, microbatches: int, slices: int | None = None, chunks: int | None = None,
-           placement: str | None = None,
-           backward: str | None = None, cost: Cost | None = None, profile: Profile | None = None, parts: int | None = None,
-           memory_limit: float | str | None = None, layers: str | int | None = None, layout: str | None = None,
-           layouts: bool = False, start: Sequence[Input] = (), library: bool = True, effort: int | None = None,
+           placement: str | None = None, backward: str | None = None, cost: Cost | None = None,
+           profile: Profile | None = None, parts: int | None = None, memory_limit: float | str | None = None,
+           layers: str | int | None = None, layout: str | None = None, layouts: bool = False,
+           start: Sequence[Input] = (), library: bool = True, effort: int | None = None,
            time: str | None = None, seed: int | None = None, within: str | None = None, prove: bool = False,
            readable: bool = False, minimize: str | None = None, frontier: bool = False, threads: int | None = None,
            certificate: str | os.PathLike[str] | None = None, args: Sequence[str] = ()) -> SearchResult:

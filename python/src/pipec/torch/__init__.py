@@ -21,5 +21,5 @@ from ._slices import Context, context
 from ._version import fitting_target
 from ._worker import Step
 
-__all__ = ["Context", "Executor", "Member", "Step", "check_gradients", "context", "executor", "fitting_target", "from_torch", "lint", "load_schedule", "profile",
-           "register_overlap", "replace"]
+__all__ = ["Context", "Executor", "Member", "Step", "check_gradients", "context", "executor", "fitting_target", "from_torch",
+           "lint", "load_schedule", "profile", "register_overlap", "replace"]

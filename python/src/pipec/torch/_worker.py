@@ -220,7 +220,8 @@ class Worker:
                 self.losses[unit] = loss
                 outputs = (loss,)
             elif part.targets and (copied or stash is not None):
-                outputs = tuple([instead(output, hollow(output)) if output.requires_grad else hollow(output) for output in outputs])
+                outputs = tuple([instead(output, hollow(output)) if output.requires_grad else hollow(output)
+                                 for output in outputs])
         part.kept[unit] = leaves, outputs
 
     def _call(self, part: Part, unit: int, inputs: list[Tensors], stash: Stash | None = None) -> Any:
@@ -240,8 +241,8 @@ class Worker:
         before = [value._version for value in given]
         result = self._call(part, unit, inputs)
         if before != [value._version for value in given]:
-            raise RuntimeError(f"the forward of stage {part.index} changes its arguments, and {self.text(unit)} is recomputed from "
-                               "them")
+            raise RuntimeError(f"the forward of stage {part.index} changes its arguments, and {self.text(unit)} is recomputed "
+                               "from them")
         return result
 
     def _give(self, part: Part, unit: int, result: Any) -> None:
@@ -389,8 +390,8 @@ class Worker:
     def _stays(self, part: Part, unit: int) -> Callable[[int], bool]:
         """Whether memory, by its number, outlives the unit: that of the parameters and
         buffers of the module, and of the batch."""
-        batch = {storage_of(value) for value in torch.utils._pytree.tree_leaves(
-            ((() if part.sources else self.args[unit]), self.kwargs[unit], self.targets[unit])) if isinstance(value, torch.Tensor)}
+        given = (() if part.sources else self.args[unit]), self.kwargs[unit], self.targets[unit]
+        batch = {storage_of(value) for value in torch.utils._pytree.tree_leaves(given) if isinstance(value, torch.Tensor)}
 
         def model() -> set[int | None]:
             return {storage_of(value) for values in (part.module.parameters(), part.module.buffers()) for value in values}
@@ -437,7 +438,8 @@ class Worker:
 
     def _to_receive(self, kind: str, stage: int, unit: int, *other: int) -> tuple[int, Tensors, str]:
         edge = self._edge(kind, stage, unit, *other)
-        peer, metas = (edge.source_rank, edge.metas_of(unit)) if kind == "RECV_F" else (edge.target_rank, edge.gradient_metas_of(unit))
+        peer, metas = (edge.source_rank, edge.metas_of(unit)) if kind == "RECV_F" else \
+            (edge.target_rank, edge.gradient_metas_of(unit))
         device = self._transfers.device
         return (peer, tuple([meta.empty(device) for meta in metas]),
                 f"{kind} s{stage} {self.text(unit)}{_to(' <- ', other)} from rank {peer}")
