@@ -24,14 +24,14 @@ public:
   using Error::Error;
 };
 
-/// A step cannot be what the schedule's author meant: its data is not there, it
-/// came twice, or something is left over at the end.
+/// A step is wrong: its data is missing, it ran twice, or something is left
+/// over at the end.
 class ScheduleError : public Error {
 public:
   using Error::Error;
 };
 
-/// A message that arrived is not the one that the receive expects.
+/// A receive got another message than it expects.
 class MessageError : public Error {
 public:
   using Error::Error;
@@ -43,8 +43,8 @@ public:
   using Error::Error;
 };
 
-/// The model threw. The text names the rank and the step; what was thrown is
-/// nested in it (std::rethrow_if_nested).
+/// The model threw. The text names the rank and the step; the exception of the
+/// model is nested in this one (std::rethrow_if_nested).
 class ModelError : public Error {
 public:
   using Error::Error;
@@ -56,9 +56,9 @@ public:
   using Error::Error;
 };
 
-/// Of what several ranks have thrown (null for one that has not), throws the
-/// first that is not the echo of another rank's failure; the last echo when
-/// there is nothing else. Returns when all are null.
+/// Throws one of the exceptions of several ranks, which are null for ranks that
+/// threw none: the first that is not the echo of another rank's failure, or the
+/// last echo if all are echoes. Returns when all are null.
 inline void rethrowCause(std::span<const std::exception_ptr> thrown) {
   std::exception_ptr echo;
   for (const std::exception_ptr &one : thrown) {

@@ -2,28 +2,29 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // An executor joins a model and a transport and keeps the books of one rank:
-// which tensors are there, who needs them, what was posted and what is still
-// owed. Generated code calls one function per step and does nothing else:
+// its tensors, the steps that need them, and the transfers that were posted and
+// are not complete. Generated code calls one function per step and does nothing
+// else:
 //
 //   pipec::runtime::Executor worker(model, transport);
 //   for (int step = 0; step < steps; ++step) {
-//     one_f_one_b::run(rank, worker);   // all micro-batches, forth and back
+//     one_f_one_b::run(rank, worker);   // all micro-batches
 //     model.update();                   // the optimizer is the user's
 //   }
 //
 // How a run waits. A receive is posted at its step and waited for at the step
 // that uses it; a send is posted at its step, and its tensor goes back to the
-// pool when it is complete; all that is left is waited for at the end of the
-// run. In a schedule with WAIT_SEND steps a send is waited for at its wait, and
-// its tensor goes back to the pool there and not before; likewise a reduction
-// at its WAIT_REDUCE_GRAD. A copy back to the device is waited for at the step
-// that uses what it brings. The sums that REDUCE_TIED steps post run at the
+// pool when it is complete; the end of a run waits for all others. In a
+// schedule with WAIT_SEND steps a send is waited for at its wait, and its
+// tensor goes back to the pool there and not before; likewise a reduction at
+// its WAIT_REDUCE_GRAD. A copy back to the device is waited for at the step
+// that uses the activation. The sums that REDUCE_TIED steps post run at the
 // end, after all transfers (ExecutorTies.h). `Options::blocking` waits for
 // every transfer, or batch of transfers, where it is posted, and
 // `Options::blockingReceives` for every receive or batch. Neighbour stages on
 // one rank hand tensors over without a copy.
 //
-// What is checked. Every step finds its data there and comes once; transfers
+// Checks. Every step finds its data there and runs once; transfers
 // have two ends, on two ranks; messages are the expected ones; shard state fits
 // the computes; at the end each micro-batch of each stage is complete, nothing
 // is left and gradients were reduced after the last of them. A step that breaks
@@ -137,7 +138,7 @@ public:
   using Loss = LossOf<M>;
   using Minibatch = MinibatchOf<M>;
   using Outputs = OutputsOf<M>;
-  /// Takes over all steps of a kind.
+  /// Runs all steps of a kind.
   using Handler = std::function<void(Context &)>;
 
   Executor(M &model, T &transport, Options options = {})
@@ -147,8 +148,8 @@ public:
   Executor(const Executor &) = delete;
   Executor &operator=(const Executor &) = delete;
 
-  /// From now on `handler` is called for every step of `kind`, with all that
-  /// the step works on; see StepContext. An empty handler ends that.
+  /// From now on `handler` is called for every step of `kind`, with the data of
+  /// the step; see StepContext. An empty handler ends that.
   void handle(StepKind kind, Handler handler) {
     handled[int(kind)] = bool(handler);
     observed[int(kind)] = handler || options.trace;
@@ -158,7 +159,7 @@ public:
   Statistics statistics() const {
     return {peakKept, peakReceived, tensors.peak(), peakSends};
   }
-  /// Runs that came to their end.
+  /// Runs that have completed.
   unsigned runs() const { return runNumber; }
 
   //===--------------------------------------------------------------------===//
@@ -166,10 +167,9 @@ public:
   //===--------------------------------------------------------------------===//
 
   /// One run of the schedule on this rank; `body` calls the steps. If the model
-  /// has losses, returns a `std::span<const Loss>` of those of this rank in the
-  /// order of units, valid until the next run: all of them on the rank
-  /// with the last stage (the half of each where two ranks hold it), none
-  /// elsewhere.
+  /// has losses, returns a `std::span<const Loss>` of this rank's losses in the
+  /// order of units, valid until the next run: all of them on the rank with the
+  /// last stage (half of them on each where two ranks hold it), none elsewhere.
   template <class Body>
   auto run(const Schedule &schedule, int rank, Body &&body) {
     static_assert(!ModelMinibatches<M>,
@@ -178,9 +178,8 @@ public:
     runSteps(schedule, rank, body);
     return runLosses();
   }
-  /// A run on a mini-batch. Every rank may be given the whole; what is read are
-  /// the inputs on ranks with the first stage and the targets on ranks with the
-  /// last.
+  /// A run on a mini-batch. Every rank may be given the whole; ranks with the
+  /// first stage read its inputs, and ranks with the last its targets.
   template <class Body>
   auto run(const Schedule &schedule, int rank, Body &&body,
            const Minibatch &all) {
@@ -305,7 +304,7 @@ private:
   /// compiler then knows that all ports are 0.
   static constexpr bool mayBeGraph = ModelGraphForward<M>;
   bool isGraph() const { return mayBeGraph && formsGraph; }
-  /// The cell of another port, given that of port 0.
+  /// The cell of another port, given the cell of port 0.
   Cell &portOf(Cell &cell, int port) const {
     if constexpr (!mayBeGraph)
       return cell;
@@ -377,7 +376,7 @@ private:
   std::span<const Tensor *const> listInputs(const Work &work) const;
   std::span<const Tensor *const> listOutputGradients(const Work &work) const;
   template <class Call> decltype(auto) withSlice(int unit, Call &&call) const;
-  /// The last argument of a function of the model that takes a slice.
+  /// The last argument of a function of the model with a slice.
   static SliceContext &contextFor(const Work &work, int) {
     return *work.context;
   }
@@ -480,7 +479,7 @@ private:
       reclaimSends();
     return tensors.acquire();
   }
-  /// Gives back a tensor, or one of its uses if it has several.
+  /// Returns a tensor to its pool, or ends one of its uses if it has several.
   void release(Tensor *tensor) {
     for (std::pair<Tensor *, int> &one : uses)
       if (one.first == tensor) {
@@ -534,7 +533,7 @@ private:
   int rank = -1;
   unsigned runNumber = 0;
   bool broken = false;
-  /// The exception that is on its way says by itself where it comes from.
+  /// The exception that is being thrown names its step.
   bool explained = false;
   int line = 0;
 
@@ -558,7 +557,7 @@ private:
   Pool<Activation> activations;
   /// Set where inputs are copied.
   void (*copyTensor)(Tensor &to, const Tensor &from) = nullptr;
-  /// What an F with an R writes into, where the input is kept for that.
+  /// The activations of forwards with an R, where the input is kept for that.
   Pool<Activation> scratch;
   Pool<Stash> stashes;
   Pool<Copies> copies;
@@ -584,8 +583,8 @@ private:
   /// order in which they were posted.
   std::vector<Step> early;
 
-  /// The groups whose REDUCE_TIED has come, in their order, and those of them
-  /// that the executor sums at the end.
+  /// The groups whose REDUCE_TIED has run, in their order, and the groups among
+  /// them that the executor sums at the end.
   std::vector<int> tied;
   std::vector<int> unsummed;
   /// The stages whose UPDATE waits for the sums at the end.

@@ -1,8 +1,8 @@
 //===- ExecutorBooks.h - What an executor remembers -------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The books of a rank: which tensors of which units are there, what has
-// begun and ended, and which transfers are under way.
+// The books of a rank: the tensors of its units, the steps that have begun and
+// ended, and the transfers that are under way.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,7 +38,7 @@ enum CellFlag : unsigned {
   LossTaken = 1 << 14,
   Recomputed = 1 << 15, // the list has an R of it
   RecomputeBegun = 1 << 16,
-  // Where what is kept is; neither where it is on the device.
+  // Where the activation or stash is; neither while it is on the device.
   Leaving = 1 << 17, // between OFFLOAD and WAIT_OFFLOAD
   OnHost = 1 << 18,  // between WAIT_OFFLOAD and RELOAD
 };
@@ -73,8 +73,8 @@ template <class M, class T> struct ExecutorBooks {
     Tensor *outputGradient = nullptr;
     Tensor *inputGradient = nullptr;
     Activation *kept = nullptr;
-    /// What the F has kept for the R, from the one to the other, if the model
-    /// has a type for it; otherwise that is the input.
+    /// From the F to the R, the object that the F has kept for the R, if the
+    /// model has a type for it; otherwise the R uses the input.
     Stash *stash = nullptr;
     /// From an OFFLOAD until the copy back is waited for.
     Copies *copies = nullptr;
@@ -115,7 +115,7 @@ template <class M, class T> struct ExecutorBooks {
     bool reduced = false;
     /// Its REDUCE_GRAD has run and its WAIT_REDUCE_GRAD has not.
     bool reducing = false;
-    /// What the REDUCE_GRAD started.
+    /// Started by the REDUCE_GRAD.
     std::optional<Reduction> reduction = {};
     bool updated = false;
   };
@@ -149,7 +149,7 @@ template <class M, class T> struct ExecutorBooks {
     std::vector<EdgeEnd> sources;
     std::vector<EdgeEnd> targets;
   };
-  /// A transfer just posted; a send of which it is not known to be complete.
+  /// A transfer just posted; or a send that may not be complete.
   struct Posted {
     Step step;
     /// Null when a handler has moved the tensor.

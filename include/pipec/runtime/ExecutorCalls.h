@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Part of Executor.h. The middle of a compute step, between its begin and its
-// end (ExecutorSteps.h): the function of the model that does the work, with the
-// arguments that this model takes.
+// end (ExecutorSteps.h): the function of the model that does the work, with
+// its arguments.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,7 +41,7 @@ template <class M, class T>
 auto Executor<M, T>::listInputs(const Work &work) const
     -> std::span<const Tensor *const> {
   Tensor **list = listsOf(work);
-  // What was cut out of the mini-batch is an input too.
+  // A part of the mini-batch is an input too.
   int count = std::max(work.books->inputs, work.cell->input ? 1 : 0);
   for (int i = 0; i != count; ++i)
     list[i] = portOf(*work.cell, i).input;

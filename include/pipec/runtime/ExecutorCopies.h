@@ -100,8 +100,8 @@ void Executor<M, T>::proceedCopy(void *executor, Context &step) {
   }
 }
 
-/// Before a step that uses what is kept for a unit: it must be on the device,
-/// or on its way there.
+/// Before a step that uses the activation or the stash of a unit, which must be
+/// on the device, or on its way there.
 template <class M, class T>
 void Executor<M, T>::useKept(StepKind kind, int stage, int unit, Cell &cell) {
   if (cell.flags & (Leaving | OnHost)) [[unlikely]]
@@ -183,7 +183,7 @@ template <class Worker> constexpr void needRecompute(Worker &worker) {
     worker.copyInputs();
 }
 
-/// A model must copy what is kept to the host and back.
+/// A model must copy activations to the host and back.
 template <class Worker> constexpr void needCopies(const Worker &) {}
 template <class M, class T> constexpr void needCopies(const Executor<M, T> &) {
   static_assert(

@@ -28,7 +28,7 @@ concept ModelOverlapsByMember =
       model.overlapped(members);
     };
 
-/// F, B or I: takes data of other stages, and makes data for others.
+/// F, B or I: uses data of other stages, and makes data for others.
 constexpr bool movesData(StepKind kind) {
   return kind <= StepKind::BackwardInput;
 }
@@ -74,7 +74,7 @@ void Executor<M, T>::runOverlap(std::span<const Step> members) {
 }
 
 template <class M, class T> void Executor<M, T>::beginMember(Work &work) {
-  // What this waits for may fail.
+  // The transfers and copies that this waits for may fail.
   publish(RankState::Running, work.kind, work.stage, work.unit);
   withComputeKind(work.kind, [&](auto kind) { begin<kind>(work); });
 }

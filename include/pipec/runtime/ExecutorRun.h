@@ -137,7 +137,7 @@ template <class M, class T> void Executor<M, T>::markRecomputed() {
         cell->flags |= Recomputed;
 }
 
-/// Lists the edges of each stage. Those of the schedule are sorted, so both
+/// Lists the edges of each stage. The schedule has them sorted, so both
 /// lists of a stage are in ascending order.
 template <class M, class T> void Executor<M, T>::findEnds() {
   ends.assign(isGraph() ? std::size_t(numStages) : 0, StageEnds());
@@ -198,8 +198,8 @@ template <class M, class T> void Executor<M, T>::makeBooks() {
   tiedHolders.clear();
   for (int group = 0; group != int(schedule->ties.size()); ++group)
     tiedHolders.push_back(schedule->tiedRanks(group));
-  // What is in flight depends on timing; some room ahead keeps the steady
-  // state from allocating.
+  // The number of transfers in flight depends on timing; with these objects
+  // made ahead, the steady state does not allocate.
   std::size_t ahead = std::min<std::size_t>(2 * cells.size() + 16, 512);
   tensors.reserve(int(ahead));
   transfers.reserve(int(ahead));

@@ -3,8 +3,8 @@
 //
 // Part of Executor.h. Every compute step has three parts: find its inputs and
 // allocate its results (begin), call the model (compute, in ExecutorCalls.h),
-// and return to the pools what is not needed any more (end). Those of an R are
-// in ExecutorRecompute.h.
+// and return to the pools the objects that no later step needs (end). The begin
+// and the end of an R are in ExecutorRecompute.h.
 //
 //===----------------------------------------------------------------------===//
 
@@ -216,7 +216,7 @@ inline void Executor<M, T>::releaseInputs(const Work &work) {
   }
 }
 
-/// The last use of what the forward kept.
+/// The last use of the activation.
 template <class M, class T>
 inline void Executor<M, T>::dropKept(const Work &work) {
   activations.release(work.cell->kept);
@@ -265,7 +265,7 @@ inline void Executor<M, T>::beginBackward(Work &work) {
       failStep(work.kind, work.stage, work.unit,
                "runs before its gradient is there");
   }
-  // That of the first target, or of the loss of a mini-batch.
+  // From the first target, or from the loss of a mini-batch.
   work.outputGradient = cell.outputGradient;
   work.kept = cell.kept;
   for (int i = 0; i != stage.inputs; ++i) {
@@ -311,7 +311,7 @@ inline void Executor<M, T>::beginWeight(Work &work) {
     work.outputGradients = listOutputGradients(work);
 }
 
-/// The last use of the gradient and of what the forward kept.
+/// The last use of the gradient and of the activation.
 template <class M, class T>
 inline void Executor<M, T>::endGradient(const Work &work) {
   Cell &cell = *work.cell;

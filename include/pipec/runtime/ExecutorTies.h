@@ -82,7 +82,7 @@ template <class M, class T> void Executor<M, T>::sumTied(int group) {
       tiedParts.push_back({holder, acquireTensor()});
     Tensor *mine = nullptr;
     for (TiedPart &part : tiedParts) {
-      // That of another rank has the same size.
+      // The gradient of another rank has the same size.
       model.exportTied(group, *part.tensor);
       if (part.rank == rank)
         mine = part.tensor;

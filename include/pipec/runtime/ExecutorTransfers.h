@@ -36,8 +36,8 @@ template <class M, class T> int Executor<M, T>::portOf(const Step &step) const {
   return at != list.end() && at->stage == other ? int(at - list.begin()) : -1;
 }
 
-/// What a message must say of itself so that `step` can take it. For a send,
-/// what the message says.
+/// The header of the message that a receive expects. For a send, the header of
+/// its message.
 template <class M, class T>
 Header Executor<M, T>::expectedHeader(const Step &step,
                                       std::size_t bytes) const {
@@ -213,8 +213,7 @@ void Executor<M, T>::waitForTransfer(void *executor, Context &step) {
                                            posted.step);
 }
 
-/// What follows a post: nothing more than remembering a send, or where the list
-/// is held up the wait.
+/// After a post: remembers a send, or waits where the options say so.
 template <class M, class T>
 void Executor<M, T>::settle(const Posted &posted, bool isBatch) {
   if (!posted.transfer)

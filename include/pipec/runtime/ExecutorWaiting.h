@@ -12,7 +12,7 @@
 
 namespace pipec::runtime {
 
-/// Gives back a transfer that is complete.
+/// Returns a complete transfer to its pool.
 template <class M, class T>
 void Executor<M, T>::endTransfer(Transfer *transfer) {
   if (transfer->sibling) [[unlikely]] {
@@ -43,13 +43,13 @@ template <class M, class T> void Executor<M, T>::joinBatch() {
     last->sibling = first;
 }
 
-/// Gives back all that a complete send has.
+/// Returns the transfer and the tensor of a complete send to their pools.
 template <class M, class T> void Executor<M, T>::free(const Posted &posted) {
   endTransfer(posted.transfer);
   release(posted.tensor);
 }
 
-/// Gives back the tensors of sends that are complete, oldest first.
+/// Returns the tensors of complete sends to their pool, oldest first.
 template <class M, class T> void Executor<M, T>::reclaimSends() {
   while (!sends.empty() && transport.test(sends.front().transfer->request)) {
     free(sends.front());
@@ -127,8 +127,8 @@ bool Executor<M, T>::isSendComplete(void *executor, Context &step) {
   return complete;
 }
 
-/// Waits for a receive, checks that it brought what was expected, and gives the
-/// transfer back.
+/// Waits for a receive, checks its message, and returns the transfer to its
+/// pool.
 template <class M, class T>
 void Executor<M, T>::arrive(Transfer &transfer, Tensor &into,
                             const Step &step) {

@@ -1,15 +1,16 @@
 //===- Model.h - What an executor asks of a model ---------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A model owns parameters, data and arithmetic; the executor owns what flows
-// between stages and what a stage keeps from a forward for its backward, so
-// that it can count them and free them at their last use. Both come from pools:
+// A model owns parameters, data and arithmetic; the executor owns the tensors
+// that flow between stages and the activations that a stage keeps from a
+// forward for its backward, so that it can count them and free them at their
+// last use. Both come from pools:
 // a function of the model writes into objects that may have been used before
 // and keeps their memory, so that training allocates nothing once it runs.
 //
 //   struct Model {
-//     using Tensor = ...;      // what flows between stages
-//     using Activation = ...;  // what a stage keeps for its backward
+//     using Tensor = ...;      // flows between stages
+//     using Activation = ...;  // kept by a stage for its backward
 //
 //     int stages() const;
 //     int microbatches() const;
@@ -66,10 +67,11 @@
 //
 // A model that has these functions only can run chains too.
 //
-// Tied parameters. For schedules with REDUCE_TIED steps, a model shows what its
-// stages on this rank add to the gradients that a group shares, and sets these
-// to the sum over all ranks of the group. The parts are in the order of their
-// ranks, so that every rank computes the same sum, bit for bit:
+// Tied parameters. For schedules with REDUCE_TIED steps, a model exports the
+// part of its stages on this rank in the gradients that a group shares, and
+// sets these gradients to the sum over all ranks of the group. The parts are in
+// the order of their ranks, so that every rank computes the same sum, bit for
+// bit:
 //
 //     void exportTied(int group, Tensor &gradient);
 //     void sumTied(int group, std::span<const Tensor *const> parts);
@@ -78,8 +80,8 @@
 // of its sequence, and later parts depend on earlier ones. The model has the
 // number of slices, and a type for the data that a stage keeps of a micro-batch
 // from one slice to the next: keys and values, and the gradients that later
-// slices leave for them. Each function that takes a micro-batch takes the slice
-// after it, and functions that compute take the context as their last argument:
+// slices leave for them. In each function the slice follows the micro-batch,
+// and the context is the last argument of the functions that compute:
 //
 //     using Context = ...;
 //     int slices() const;
@@ -93,15 +95,15 @@
 //
 // The forwards of a stage run in the order of the slices, its backwards in the
 // opposite order. A context is taken from a pool before the forward of slice 0,
-// and returned after the last B or W of the micro-batch, which is usually the
-// one of slice 0. Such a model runs only schedules with this number of slices.
+// and returned after the last B or W of the micro-batch, usually that for slice
+// 0. Such a model runs only schedules with this number of slices.
 //
 // Recomputation. The list of a rank may have an R of a unit, which makes its
 // activations again, so that its forward need not keep them. Without further
 // functions, the executor keeps the input and calls `forward` twice: at the F
 // with an activation that nothing reads, and at the R with the activation that
 // the backward is given. The value that the second call returns is not a loss.
-// If `forward` takes a `const Tensor *input`, or lists, the executor keeps the
+// If `forward` has a `const Tensor *input`, or lists, the executor keeps the
 // input itself; otherwise `forward` may change its input and is given a copy,
 // so `Tensor` must be copyable. A model can keep something else than its input:
 //
@@ -111,14 +113,14 @@
 //     void recompute(int stage, int microbatch, Stash &stash,
 //                    Activation &kept);
 //
-// With slices, both take the slice and the context too. A second forward must
+// With slices, both have the slice and the context too. A second forward must
 // not change the data that the first has left in the context for later slices,
 // so a model writes contexts by slice number.
 //
 // Copies to the host. For OFFLOAD and RELOAD steps, a model starts to copy the
 // activation of a unit, and returns an object with a `wait()`. The executor
-// calls that of `offload` at the WAIT_OFFLOAD, which is the last use of the
-// memory of the device, and that of `reload` before the first step that uses
+// calls `wait` for an `offload` at the WAIT_OFFLOAD, which is the last use of
+// the memory of the device, and for a `reload` before the first step that uses
 // the activation. With slices, `int slice` comes after `int microbatch`. A
 // model with a type `Stash` may have the same functions for stashes:
 //
@@ -128,8 +130,8 @@
 // Optimizer steps. `void update(int stage)` is called at an UPDATE, when the
 // gradients of the stage are complete.
 //
-// Losses. If `forward` returns a value, that of the last stage is the loss of
-// the micro-batch, or of the slice, and `run` returns the losses.
+// Losses. If `forward` returns a value, the value at the last stage is the loss
+// of the micro-batch, or of the slice, and `run` returns the losses.
 //
 // Mini-batches. A model with a type `Minibatch`, the data of one training step,
 // is given one by each run, and its stages are all alike: the first has an
@@ -143,7 +145,7 @@
 //     Loss loss(const Minibatch &all, int microbatch, const Tensor &output,
 //               Tensor *gradient);
 //
-//     // Optional: what the outputs of a run are put together in.
+//     // Optional: the outputs of a run are put together in one of these.
 //     using Outputs = ...;
 //     void merge(Outputs &all, int microbatch, const Tensor &output);
 //
@@ -179,8 +181,8 @@ concept ModelSlices = requires(const M &model) {
   requires std::default_initializable<typename M::Context>;
 };
 
-/// The context of a model without slices, the loss of one that returns none,
-/// the mini-batch of one that takes none, the outputs of one that merges none.
+/// The context of a model without slices, and the loss, the mini-batch and the
+/// outputs of a model that has none.
 struct Nothing {};
 
 namespace detail {
@@ -190,12 +192,12 @@ template <class M> struct SliceContextType {
 template <ModelSlices M> struct SliceContextType<M> {
   using type = typename M::Context;
 };
-/// The context that a function with a slice takes too.
+/// The context, for a function with a slice.
 template <class M, class Slice> struct ContextWith : SliceContextType<M> {};
 
 // The functions of a model. `Slice` is one `int` for a model with slices, and
 // nothing for others.
-/// `Input` is a tensor or a list of them, `Kept` what the forward keeps.
+/// `Input` is a tensor or a list of them, `Kept` an activation or a stash.
 template <class M, class Input, class Kept, class... Slice>
 concept KeepingForm =
     requires(M &model, Slice... slice, Input input, typename M::Tensor *output,

@@ -1,8 +1,9 @@
 //===- ModelResults.h - Types that follow from a model ----------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Part of Model.h. The types of what a model returns and of what the executor
-// keeps for it. Where a model lacks something, its type is an empty one.
+// Part of Model.h. The types of the values that a model returns, and of the
+// objects that the executor keeps for it. They are empty where a model has
+// none.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +20,7 @@
 namespace pipec::runtime {
 
 namespace detail {
-/// What the model's `forward` returns, as a std::type_identity.
+/// The result of the model's `forward`, as a std::type_identity.
 template <class M, class... Slice> auto forwardResult() {
   auto with = [](auto input) {
     return std::type_identity<decltype(std::declval<M &>().forward(
@@ -35,7 +36,7 @@ template <class M, class... Slice> auto forwardResult() {
   else
     return std::type_identity<void>();
 }
-/// What the model's `loss` returns, as well.
+/// The result of the model's `loss`, as well.
 template <class M, class... Slice> auto lossResult() {
   return std::type_identity<decltype(std::declval<M &>().loss(
       std::declval<const typename M::Minibatch &>(), 0,
@@ -132,17 +133,17 @@ template <class M> using OutputsOf = typename detail::OutputsType<M>::type;
 template <class M>
 inline constexpr bool hasLoss = !std::is_same_v<LossOf<M>, Nothing>;
 
-/// What a model with slices keeps from one slice to the next, or `Nothing`.
+/// Kept by a model with slices from one slice to the next, or `Nothing`.
 template <class M>
 using SliceContextOf = typename detail::SliceContextType<M>::type;
 
 /// The copies that are under way for a unit, or an empty type.
 template <class M> using CopiesOf = typename detail::CopiesType<M>::type;
 
-/// What a forward keeps for an R, or `Nothing`.
+/// Kept by a forward for an R, or `Nothing`.
 template <class M> using StashOf = typename detail::StashType<M>::type;
 
-/// What the model's `reduceGrad` returns, or an empty type.
+/// The result of the model's `reduceGrad`, or an empty type.
 template <class M> using ReductionOf = typename detail::ReductionType<M>::type;
 
 } // namespace pipec::runtime

@@ -7,11 +7,11 @@
 //   if (rank == 0)
 //     writeChromeTrace(file, schedule, all);
 //
-// Ranks on one machine read one clock. Those of other machines have a clock
-// that began at another time; how far it is away is found as in Cristian,
+// Ranks on one machine read one clock. Ranks on other machines have a clock
+// that began at another time; its offset is found as in Cristian,
 // "Probabilistic clock synchronization" (1989): a rank asks rank 0 for its
-// time, and takes it that the answer was given in the middle between question
-// and answer. The fastest of some rounds counts; half of its time is the
+// time, and assumes that rank 0 read it in the middle between question and
+// answer. The fastest of some rounds counts; half of its time is the
 // uncertainty.
 //
 //===----------------------------------------------------------------------===//
@@ -28,7 +28,7 @@
 
 namespace pipec::runtime {
 
-/// What to add to this rank's clock to have the one of rank 0.
+/// The difference to add to this rank's clock for the time of rank 0.
 struct ClockOffset {
   std::int64_t nanoseconds = 0;
   /// How far `nanoseconds` can be from the truth: half of the time that the

@@ -46,8 +46,8 @@
 
 namespace pipec::runtime {
 
-/// The end of one rank; see Transport.h for what the functions mean. Made and
-/// destroyed by all ranks of the communicator together.
+/// The end of one rank; see Transport.h for the meaning of the functions.
+/// Made and destroyed by all ranks of the communicator together.
 class MpiTransport {
 public:
   enum class Buffering { Forbidden, Allowed };
@@ -221,7 +221,7 @@ private:
     check(MPI_Irecv(&asked, 1, MPI_INT, MPI_ANY_SOURCE, questionTag, job,
                     &question));
   }
-  /// Tells those who have asked what this rank does.
+  /// Tells the ranks that have asked the state of this rank.
   void answer() {
     if (window != MPI_WIN_NULL)
       return;

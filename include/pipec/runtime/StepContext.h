@@ -1,10 +1,10 @@
 //===- StepContext.h - What a handler is given ------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A handler (`Executor::handle`) takes over all steps of a kind, and a model's
+// A handler (`Executor::handle`) runs all steps of a kind, and a model's
 // `overlapped` all overlaps. Both are given contexts: a step with its data, its
-// transfer, and what the executor would do with it. A context is valid during
-// the call.
+// transfer, and functions that run it as the executor would. A context is valid
+// during the call.
 //
 // There are two forms of `overlapped`. With
 //
@@ -38,7 +38,7 @@
 
 namespace pipec::runtime {
 
-/// What a compute step works on. Pointers are null where the step has no such
+/// The data of a compute step. Pointers are null where the step has no such
 /// operand.
 template <class Model> struct StepData {
   typename Model::Tensor *input = nullptr;
@@ -49,7 +49,7 @@ template <class Model> struct StepData {
   /// Of an F with an R, of that R, and of copies between the two, if the model
   /// has a type `Stash`.
   StashOf<Model> *stash = nullptr;
-  /// That of the micro-batch on the stage, if the model has slices.
+  /// The context of the micro-batch on the stage, if the model has slices.
   SliceContextOf<Model> *context = nullptr;
   /// In a graph of stages, in place of the pointers above: the inputs, the
   /// gradients of the output, and the gradients of the inputs (Model.h).
@@ -58,7 +58,7 @@ template <class Model> struct StepData {
   std::span<typename Model::Tensor *const> inputGradients;
 };
 
-/// One step with all that it works on. Pointers are null where the step has no
+/// One step with all of its data. Pointers are null where the step has no
 /// such operand.
 template <class Model> struct StepContext : StepData<Model> {
   StepKind kind;
@@ -82,7 +82,7 @@ template <class Model> struct StepContext : StepData<Model> {
   bool firstBackward = false;
   bool lastBackward = false;
 
-  /// What a transfer sends or receives into.
+  /// The tensor that a transfer sends or receives into.
   typename Model::Tensor *tensor = nullptr;
 
   /// Where the loss of the unit goes: of an F of the last stage, if the
@@ -92,7 +92,7 @@ template <class Model> struct StepContext : StepData<Model> {
   /// The losses of this rank so far, by unit; empty if the model has none.
   std::span<const std::optional<LossOf<Model>>> losses;
 
-  /// Does what the executor would have done without the handler. A handler of
+  /// Runs the step as the executor does without a handler. A handler of
   /// a compute step or an FSDP action that does not call it has done the work
   /// itself; one of a transfer has moved `tensor` itself.
   void proceed() { actions->proceed(executor, *this); }
@@ -116,7 +116,7 @@ template <class Model> struct StepContext : StepData<Model> {
   };
   void *executor = nullptr;
   const Actions *actions = nullptr;
-  /// What the executor knows of the step.
+  /// The executor's books of the step.
   void *state = nullptr;
 };
 

@@ -9,11 +9,11 @@
 
 namespace pipec::runtime {
 
-/// What a step does. `BackwardInput` and `BackwardWeight` are the two halves of
-/// a `Backward`; a transfer is named for the stage that owns it, and the wait
-/// for a send as that send. `Recompute` runs a `Forward` again, `Offload` and
-/// `Reload` copy what is kept for a unit, and `Update` is the optimizer step of
-/// a stage.
+/// The kind of a step. `BackwardInput` and `BackwardWeight` are the two halves
+/// of a `Backward`; a transfer is named for the stage that owns it, and the
+/// wait for a send as that send. `Recompute` runs a `Forward` again, `Offload`
+/// and `Reload` copy the activation of a unit, and `Update` is the optimizer
+/// step of a stage.
 enum class StepKind : std::uint8_t {
   Forward,
   Backward,

@@ -13,8 +13,8 @@
 // the two queues is not empty, so a match is always with its front.
 //
 // Waiting spins briefly, then yields, then sleeps until the other side wakes
-// it. A failure closes every queue: nothing is copied from then on, so a rank
-// that failed may go and take its tensors with it.
+// it. A failure closes every queue: nothing is copied from then on, so the
+// tensors of a rank that failed may be freed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,7 +34,7 @@
 
 namespace pipec::runtime {
 
-/// What the threads of one pipeline share.
+/// Shared by the threads of one pipeline.
 class ThreadGroup {
 public:
   explicit ThreadGroup(int ranks)
@@ -168,7 +168,7 @@ private:
   std::string failureText;
 };
 
-/// The end of one rank; see Transport.h for what the functions mean.
+/// The end of one rank; see Transport.h for the meaning of the functions.
 class ThreadTransport {
 public:
   using Request = ThreadGroup::Request;

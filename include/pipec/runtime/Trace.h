@@ -26,9 +26,9 @@
 
 namespace pipec::runtime {
 
-/// One step as it happened; times in nanoseconds of the steady clock. The time
-/// of a send is that of its posting; the time of a receive is how long the rank
-/// waited for what it brought.
+/// One step as it happened; times in nanoseconds of the steady clock. A send
+/// lasts as long as its posting; a receive, as long as the rank waited for its
+/// message.
 struct TraceRecord {
   RankState step;
   std::uint32_t run;
@@ -52,7 +52,7 @@ public:
   void end(std::size_t index) { records[index].end = now(); }
 
   std::span<const TraceRecord> all() const { return records; }
-  /// Takes records of another process over.
+  /// Adds the records of another process.
   void append(std::span<const TraceRecord> more) {
     records.insert(records.end(), more.begin(), more.end());
   }

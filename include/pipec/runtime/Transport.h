@@ -28,8 +28,8 @@
 
 namespace pipec::runtime {
 
-/// What a message says of itself: which step sent it, how long it is, and in
-/// which run of the schedule.
+/// The head of a message: the step that sent it, its length, and the run of
+/// the schedule.
 struct Header {
   StepKind kind = StepKind::SendForward;
   std::int32_t stage = 0;
@@ -43,7 +43,8 @@ struct Header {
   friend bool operator==(const Header &, const Header &) = default;
 };
 
-/// What a rank is doing, in 64 bits, so that others can read it at any time.
+/// The current step of a rank, in 64 bits, so that others can read it at any
+/// time.
 struct RankState {
   enum Activity : std::uint8_t { Idle, Running, Waiting, Finished };
   Activity activity = Idle;
@@ -83,13 +84,13 @@ struct StatusView {
   std::chrono::nanoseconds waited{0};
 };
 
-/// What an executor asks of a transport.
+/// The functions that an executor calls of a transport.
 ///
 /// - `rank()`, `size()`: this rank and how many there are.
 /// - `isend(peer, header, bytes, request)`: begins a send; `bytes` stay valid
 ///   and unchanged until the request is complete.
 /// - `irecv(peer, header, bytes, request)`: begins a receive into `bytes`;
-///   `header` is what is expected.
+///   `header` is the expected one.
 /// - `test(request)`: true once complete; never waits.
 /// - `wait(request, atMost)`: like `test`, but may wait that long.
 /// - `header(request)`: of a complete receive, the header that came. A
@@ -116,8 +117,9 @@ concept BatchTransport = requires(T &transport) {
   transport.endBatch();
 };
 
-/// A transport that shows each rank what the others do, for the report of a
-/// stall. `statusCell` is where this rank writes; `statusOf` may find nothing.
+/// A transport that shows each rank the states of the others, for the report of
+/// a stall. `statusCell` is where this rank writes; `statusOf` may find
+/// nothing.
 template <class T>
 concept StatusTransport = requires(T &transport, int rank) {
   { transport.statusCell() } -> std::same_as<StatusCell &>;
@@ -125,8 +127,8 @@ concept StatusTransport = requires(T &transport, int rank) {
 };
 
 /// A transport that ends all ranks when one fails: `fail` spreads the message,
-/// `failure` is what another rank spread, if one did. After `fail`, `wait`
-/// returns soon.
+/// `failure` returns the message of another rank, if there is one. After
+/// `fail`, `wait` returns soon.
 template <class T>
 concept FailureTransport = requires(T &transport, const std::string &message) {
   transport.fail(message);
