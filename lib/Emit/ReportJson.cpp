@@ -26,6 +26,7 @@ public:
 private:
   void writeHead();
   void writeStageEdges();
+  void writeStreams();
   void writeRank(unsigned rank, const RankReport &figures);
   void writeCommunication();
   void writeGap(const IdleGap &gap);
@@ -75,6 +76,7 @@ void JsonWriter::writeHead() {
   json.attribute("costs", costText(schedule.costs, schedule.costUse()));
   writeCostBasis(schedule, schedule.assumedCosts(), json);
   writeStageEdges();
+  writeStreams();
   json.attributeObject("params", [&] {
     for (const auto &[name, value] : schedule.params)
       json.attribute(json::fixUTF8(name), value);
@@ -90,6 +92,23 @@ void JsonWriter::writeHead() {
   writeMemory(report.memory);
   writeExact(json, "memory_limit", report.memoryLimit);
   writeOverLimit(report.hasLimit(), report.isOverLimit());
+}
+
+/// Writes the streams of stages; null without one.
+void JsonWriter::writeStreams() {
+  if (schedule.streams.empty())
+    return json.attribute("streams", nullptr);
+  json.attributeArray("streams", [&] {
+    for (auto [i, name] : enumerate(schedule.streams.names))
+      json.object([&, number = i + 1] {
+        json.attribute("name", json::fixUTF8(name));
+        json.attributeArray("stages", [&] {
+          for (unsigned stage = 0; stage != schedule.numStages; ++stage)
+            if (schedule.streams.of(stage) == number)
+              json.value(stage);
+        });
+      });
+  });
 }
 
 /// Writes the edges of the stage graph; null for a chain.

@@ -297,6 +297,9 @@ void MemoryModel::curve(
   // When the rank reached the current step that is not a compute.
   int64_t now = 0;
   walk(rank, [&](size_t begin, size_t, bool atEnd, const MemoryLevel &level) {
+    // A compute on a stream beside those of the rank counts at its line.
+    if (schedule->streams.of(schedule->ranks[rank][begin]) != 0)
+      return point(now, level);
     if (atEnd)
       now = simulation.end(rank, begin);
     else if (isCompute(schedule->ranks[rank][begin].kind()))

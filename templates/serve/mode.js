@@ -2,7 +2,7 @@
 // grammar/PipeLexer.g4, which a test compares.
 const pipeWords = new Set(("schedule import placement require expect forward_only cost memory fsdp let fn pattern repeat "
   + "for in reverse if else warmup steady cooldown phase idle at fill ranks microbatches chunks rank stages "
-  + "connect graph tie alias").split(" "));
+  + "connect graph tie sections overlap alias").split(" "));
 const pipeSteps = new Set(["F", "B", "I", "W", "R", "OFFLOAD", "WAIT_OFFLOAD", "RELOAD", "UPDATE"]);
 
 CodeMirror.defineMode("pipe", (options) => ({

@@ -69,8 +69,13 @@ def compare(data, value):
             assert given == made, (type(value), key)
 
 
+with open("streams.steps", "w") as file:
+    file.write("pipec-steps 2\nschedule @s { ranks 1 stages 2 microbatches 1\n  map 0 0\n  stream network 1\n  rank 0 {\n"
+               "    F s0 m0\n    F s1 m0\n    B s1 m0\n    B s0 m0\n  }\n}\n")
+streams = pipec.compile("streams.steps")
+assert [(stream.name, stream.stages) for stream in streams.report().streams] == [("network", (1,))]
 limited = {"memory": {"receive": 0.5, "limit": 4, "limits": {"0": 5}, "parameters": 1}}
-for schedule, options in ((plain, {}), (plain, {"profile": limited}), (lowered, {}),
+for schedule, options in ((plain, {}), (plain, {"profile": limited}), (lowered, {}), (streams, {}),
                           (pipec.compile("zb1p", ranks=4, microbatches=8, target="torch"), {"cost": "F=1/3", "model": "stream"}),
                           (pipec.compile("gpipe", ranks=3, microbatches=2, args=["--connect=0->2"]), {})):
     words = ["--format=json", *(["--model=stream"] if "model" in options else [])]

@@ -74,6 +74,14 @@ class RankReport(Generic[Number]):
 
 
 @dataclasses.dataclass(frozen=True)
+class StageStream:
+    """Stages whose computes run beside the others of their rank."""
+
+    name: str
+    stages: tuple[int, ...]
+
+
+@dataclasses.dataclass(frozen=True)
 class StageEdge:
     """An edge of the stage graph: `to` takes the output of `from_`."""
 
@@ -174,6 +182,8 @@ class Report(Generic[Number]):
     size_grid: float | None
     stage_edges: tuple[StageEdge, ...] | None
     """The edges of the stage graph; None for a chain."""
+    streams: tuple[StageStream, ...] | None
+    """The streams of stages beside `compute`; None without one."""
     params: Mapping[str, int]
     model: str | None
     """The communication model; None for a schedule without transfers."""
