@@ -302,7 +302,8 @@ void MemoryModel::curve(
       return point(now, level);
     if (atEnd)
       now = simulation.end(rank, begin);
-    else if (isCompute(schedule->ranks[rank][begin].kind()))
+    else if (StepKind kind = schedule->ranks[rank][begin].kind();
+             isCompute(kind) || kind == StepKind::WaitOffload)
       now = simulation.start(rank, begin);
     point(now, level);
   });
