@@ -3,6 +3,13 @@
 
 const maxText = 4000;
 
+// The names of the colors of all kinds (page-model.js) in the block; those of more
+// than a letter are only in blocks that need them.
+const colorNames = {
+  F: "F", B: "B", I: "I", W: "W", R: "recompute", U: "update",
+  u: "U", r: "R", g: "G", t: "T", o: "out", l: "in",
+};
+
 function refuse(member) {
   throw new Error(`\`${member}\` is not as pipec writes it`);
 }
@@ -51,28 +58,37 @@ function countGroups(kinds) {
 
 function checkedLane(json, rank) {
   checkedObject("lanes", json);
-  const k = checkedKinds("k", json.k, /[^FBIWfbiw]/), n = k.length, { groups, overlaps } = countGroups(k);
-  const levels = checkedObject("memory", json.memory), changes = Array.isArray(levels.t) ? levels.t.length : 0;
+  const k = checkedKinds("k", json.k, /[^FBIWRUfbiwru]/), n = k.length, { groups, overlaps } = countGroups(k);
   const lane = {
     rank: checkedNumber("rank", json.rank, (value) => value === rank), work: checkedNumber("work", json.work), k,
-    s: checkedColumn("s", json.s, n), c: checkedColumn("c", json.c, n), m: checkedColumn("m", json.m, n),
+    s: checkedColumn("s", json.s, n), c: checkedColumn("c", json.c, n), m: checkedColumn("m", json.m, n, isIndexOrNone),
     g: checkedColumn("g", json.g, groups, Number.isFinite), d: checkedColumn("d", json.d, n, Number.isFinite),
     o: checkedColumn("o", json.o, overlaps, Number.isFinite),
     p: checkedColumn("p", json.p, n), l: checkedColumn("l", json.l, n, isIndexOrNone),
-    memory: { t: checkedColumn("t", levels.t, changes, Number.isFinite), v: checkedColumn("v", levels.v, changes, Number.isFinite) },
+    memory: checkedLevels("memory", json.memory),
     over: json.over === true,
   };
   if (json.limit !== undefined) lane.limit = checkedNumber("limit", json.limit);
   if (json.w !== undefined) lane.w = checkedGaps(checkedObject("w", json.w), n);
-  if (json.fsdp !== undefined) {
-    const { k, s, t, d } = checkedObject("fsdp", json.fsdp), count = checkedKinds("fsdp", k, /[^URGT]/).length;
-    lane.fsdp = { k, s: checkedColumn("s", s, count), t: checkedColumn("t", t, count, Number.isFinite), d: checkedColumn("d", d, count, Number.isFinite) };
+  if (json.host !== undefined) lane.host = checkedLevels("host", json.host);
+  for (const [name, other] of [["fsdp", /[^URGT]/], ["out", /[^O]/], ["in", /[^L]/]]) {
+    if (json[name] === undefined) continue;
+    const { k, s, m, t, d } = checkedObject(name, json[name]), count = checkedKinds(name, k, other).length;
+    lane[name] = {
+      k, s: checkedColumn("s", s, count), m: name === "fsdp" ? undefined : checkedColumn("m", m, count),
+      t: checkedColumn("t", t, count, Number.isFinite), d: checkedColumn("d", d, count, Number.isFinite),
+    };
   }
   if (json.waits !== undefined) {
-    const { k, s, m, t } = checkedObject("waits", json.waits), count = checkedKinds("waits", k, /[^FBG]/).length;
+    const { k, s, m, t } = checkedObject("waits", json.waits), count = checkedKinds("waits", k, /[^FBGO]/).length;
     lane.waits = { k, s: checkedColumn("s", s, count), m: checkedColumn("m", m, count), t: checkedColumn("t", t, count, Number.isFinite) };
   }
   return lane;
+}
+
+function checkedLevels(member, json) {
+  const { t, v } = checkedObject(member, json), changes = Array.isArray(t) ? t.length : 0;
+  return { t: checkedColumn("t", t, changes, Number.isFinite), v: checkedColumn("v", v, changes, Number.isFinite) };
 }
 
 function checkedGaps({ q, i, p, y }, n) {
@@ -81,15 +97,16 @@ function checkedGaps({ q, i, p, y }, n) {
   for (let at = 0; at < y.length; at += 3) if (!isIndex(y[at]) || !(isIndex(y[at + 1]) && y[at + 1] < n)) refuse("y");
   return {
     q: checkedColumn("q", q, count, isIndexOrNone), i: checkedColumn("i", i, count, isIndexOrNone), y,
-    p: checkedList("p", p, count, (member, parts) => parts === 0 ? 0 : checkedColumn(member, parts, 5, Number.isFinite)),
+    p: checkedList("p", p, count, (member, parts) => parts === 0 ? 0 : checkedColumn(member, parts, parts.length === 6 ? 6 : 5, Number.isFinite)),
   };
 }
 
 function checkedColors(json) {
-  const scheme = (value) => Object.fromEntries([..."FBIWURGT"].map((kind) => {
-    const colors = checkedObject("colors", value)[kind];
+  const scheme = (value) => Object.fromEntries(Object.entries(colorNames).flatMap(([kind, name]) => {
+    const colors = checkedObject("colors", value)[name];
+    if (colors === undefined && name.length > 1) return [];
     if (!Array.isArray(colors) || colors.length < 2 || !colors.every(isColor)) refuse("colors");
-    return [kind, colors];
+    return [[kind, colors]];
   }));
   const { light, dark } = checkedObject("colors", json);
   return { light: scheme(light), dark: scheme(dark) };

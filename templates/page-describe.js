@@ -22,17 +22,26 @@ function waitsAt(waits, time) {
 
 // What is known about a step, a gap, or the memory of a rank at a time: {head, lines,
 // source}; lines are [name, value].
-function describe({ row, index, gap, inMemory, time }) {
+function describe({ row, index, gap, side, inMemory, time }) {
   const { lane, schedule } = row;
   const head = (row.letter ? row.letter + ", " : "") + "rank " + lane.rank, lines = [];
   const add = (name, value) => lines.push([name, String(value)]);
   const addTimes = (from, to) => add("time", `${timeText(from)} to ${timeText(to)} (${timeText(to - from)})`);
   if (inMemory) {
     add("time", timeText(time));
-    add("in use", timeText(memoryAt(lane, time)));
+    add("in use", timeText(levelAt(lane.memory, time)));
     add("peak", timeText(lane.peak));
     if (lane.limit !== undefined) add("limit", timeText(lane.limit));
+    if (lane.host) {
+      add("on the host", timeText(levelAt(lane.host, time)));
+      add("peak there", timeText(lane.hostPeak));
+    }
     return { head: head + ": memory", lines };
+  }
+  if (side) {
+    add("what", kindNames[side.kind[index]]);
+    addTimes(side.start[index], side.end[index]);
+    return { head: `${head}: ${stepName(side, index)}`, lines };
   }
   const waits = time === undefined ? [] : waitsAt(lane.waits, time);
   if (gap) {
@@ -109,14 +118,17 @@ function heads() {
   const kinds = new Map();
   for (const schedule of scene.schedules)
     for (const lane of schedule.lanes)
-      for (const text of [lane.kind, lane.fsdp?.kind ?? ""])
-        for (const kind of "FBIWURGT") if (text.includes(kind)) kinds.set(kind, painter.kindColors(schedule, kind)[0]);
+      for (const text of [lane.kind, ...lane.sides.map((side) => side.kind)])
+        for (const kind of Object.keys(kindNames)) if (text.includes(kind)) kinds.set(kind, painter.kindColors(schedule, kind)[0]);
   const waits = scene.schedules.flatMap((schedule) => schedule.lanes.map((lane) => lane.waits.kind)).join("");
-  const marks = [[/[FB]/, "var(--act)", "wait for a send"], [/G/, kinds.get("G"), "wait for a reduction"]]
+  const marks = [[/[FB]/, "var(--act)", "wait for a send"], [/G/, kinds.get("g"), "wait for a reduction"],
+    [/O/, kinds.get("o"), "wait for a copy"]]
     .filter(([kind]) => kind.test(waits)).map(([, color, text]) => legendItem("mark", color, text));
-  byId("legend").replaceChildren(...[..."FBIWURGT"].filter((kind) => kinds.has(kind))
-    .map((kind) => legendItem("", kinds.get(kind), ("FBIW".includes(kind) ? kind + " " : "") + kindNames[kind])),
-  ...chunkLegend(), ...marks);
+  const withHost = scene.schedules.find((schedule) => schedule.lanes.some((lane) => lane.host));
+  byId("legend").replaceChildren(...Object.keys(kindNames).filter((kind) => kinds.has(kind))
+    .map((kind) => legendItem("", kinds.get(kind), (computeKinds.includes(kind) ? kind + " " : "") + kindNames[kind])),
+  ...chunkLegend(), ...marks,
+  ...withHost ? [legendItem("line", painter.kindColors(withHost, "l")?.[0], "memory on the host")] : []);
   byId("transfers").disabled = !scene.schedules.some((schedule) => schedule.transfers.n);
   byId("memory").disabled = !scene.schedules.some((schedule) => schedule.lanes.some((lane) => lane.memory));
   byId("critical").disabled = !scene.schedules.some((schedule) => schedule.critical.length);
@@ -133,7 +145,7 @@ function legendItem(className, swatch, text) {
 function chunkLegend() {
   const items = [], most = scene.schedules.reduce((a, b) => (a.most >= b.most ? a : b));
   if (most.most > 1) {
-    const kind = [..."FBIW"].find((kind) => most.lanes.some((lane) => lane.kind.includes(kind)));
+    const kind = [...computeKinds].find((kind) => most.lanes.some((lane) => lane.kind.includes(kind)));
     const colors = painter.kindColors(most, kind).slice(0, -1), n = colors.length;
     const stripes = colors.map((color, k) => `${color} ${100 * k / n}% ${100 * (k + 1) / n}%`).join(", ");
     const last = most.most <= 26 ? String.fromCharCode(96 + most.most) : "." + (most.most - 1);
@@ -148,8 +160,10 @@ function chunkLegend() {
 // The ranks as a table for screen readers.
 function ranksTable() {
   const row = (kinds, cells) => element("tr", "", ...cells.map((cell, i) => element(kinds[i] ?? "td", "", String(cell))));
+  const withHost = scene.schedules.some((schedule) => schedule.lanes.some((lane) => lane.host));
   byId("ranks").replaceChildren(element("caption", "", "Ranks"),
-    row(["th", "th", "th", "th"], ["rank", "steps", "idle", "memory peak"]),
+    row(Array(5).fill("th"), ["rank", "steps", "idle", "memory peak", ...withHost ? ["peak on the host"] : []]),
     ...scene.schedules.flatMap((schedule) => schedule.lanes.slice(0, 256).map((lane) => row(["th"],
-      [(scene.schedules.length > 1 ? schedule.letter + " " : "") + lane.rank, lane.n, schedule.idle(lane), timeText(lane.peak)]))));
+      [(scene.schedules.length > 1 ? schedule.letter + " " : "") + lane.rank, lane.n, schedule.idle(lane), timeText(lane.peak),
+        ...withHost ? [timeText(lane.hostPeak ?? 0)] : []]))));
 }

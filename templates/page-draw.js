@@ -61,26 +61,30 @@ class Painter extends RowPainter {
     g.lineWidth = 0.6;
     g.strokeRect(this.x(schedule.from) + 0.5, row.y + 0.5, this.x(schedule.to) - this.x(schedule.from) - 1, laneHeight - 1);
     this.paintSteps(scene, row, row.y, laneHeight);
-    if (lane.fsdp) this.paintFsdp(row);
+    lane.sides.forEach((side, k) => this.paintSide(scene, row, side, row.sideY[k]));
     this.paintWaits(row);
     if (scene.memory && lane.memory) this.paintMemory(row);
     g.restore();
     g.fillStyle = this.colors.ink;
     g.textAlign = "right";
     g.fillText((row.letter ? row.letter + "  " : "") + "rank " + lane.rank, nameWidth - 8, row.y + laneHeight / 2);
-    this.paintSide(scene, row);
+    this.paintFigures(scene, row);
   }
 
-  // The idle time of a rank, its peak of memory, and the scale of memory.
-  paintSide(scene, row) {
+  // The names of lanes for copies, the idle time of a rank, its peak of memory, and the
+  // scale of memory.
+  paintFigures(scene, row) {
     const { g } = this;
     const { lane, schedule } = row;
     const withMemory = scene.memory && lane.memory;
     g.save();
     g.fillStyle = this.colors.soft;
+    g.font = g.font.replace(/[0-9.]+px/, "9px");
+    g.textAlign = "right";
+    lane.sides.forEach(({ name }, k) => {
+      if (name !== "fsdp" && sideHeight >= 7) g.fillText(name, nameWidth - 6, row.sideY[k] + sideHeight / 2);
+    });
     if (withMemory) {
-      g.font = g.font.replace(/[0-9.]+px/, "9px");
-      g.textAlign = "right";
       g.fillText(timeText(schedule.memoryScale), nameWidth - 6, row.memoryY + 5);
       if (memoryHeight >= 16) g.fillText("0", nameWidth - 6, row.memoryY + memoryHeight - 4);
     }
@@ -104,7 +108,8 @@ class Painter extends RowPainter {
     if (b < nameWidth || a > this.right) return;
     g.strokeStyle = this.colors.accent;
     g.lineWidth = 3;
-    g.strokeRect(a - 1.5, row.y - 1.5, Math.max(b - a + 2, 3), laneHeight + 3);
+    const y = selected.side ? row.sideY[row.lane.sides.indexOf(selected.side)] : row.y;
+    g.strokeRect(a - 1.5, y - 1.5, Math.max(b - a + 2, 3), (selected.side ? sideHeight : laneHeight) + 3);
   }
 
   // Braces over the phases of one row: that of the pointer, or the first in view.
@@ -228,7 +233,7 @@ class Painter extends RowPainter {
       }
     };
     if (scene.microbatch !== null)
-      for (const path of scene.paths) connect(path.filter(([r, i]) => scene.rows[r].lane.kind[i] !== "W"), this.colors.path);
+      for (const path of scene.paths) connect(path.filter(([r, i]) => !"WR".includes(scene.rows[r].lane.kind[i])), this.colors.path);
     else if (scene.critical)
       for (const path of scene.criticalPaths) connect(path, this.colors.path);
     g.restore();

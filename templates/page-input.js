@@ -28,8 +28,9 @@ canvas.addEventListener("pointerup", (event) => {
   canvas.classList.remove("moving");
   if (drag && !drag.moved) {
     const found = hit(event.offsetX, event.offsetY);
-    select(found && !found.inMemory ? { lane: found.row.lane, ...itemAt(found.row.lane, found.time) } : null, true);
-    follow(found && found.index >= 0 ? found.row.lane.microbatch[found.index] : null);
+    const item = found && { lane: found.row.lane, ...itemOf(found) };
+    select(found && !found.inMemory ? item : null, true);
+    follow(item && microbatchOf(item));
   }
   drag = null;
 });

@@ -9,7 +9,7 @@ let sideWidth = 8;
 // The transfers that a frame draws at most.
 const maxArrows = 3000;
 // Heights of the bands of a row; they grow when there is room.
-let laneHeight = 24, fsdpHeight = 8, memoryHeight = 20;
+let laneHeight = 24, sideHeight = 8, memoryHeight = 20;
 
 function cssColors() {
   const style = getComputedStyle(document.documentElement);
@@ -26,7 +26,7 @@ function channels(hex) {
 // the page, down to what can be read.
 function layOut(schedules, rankByRank, withMemory, room) {
   const place = (scale) => {
-    [laneHeight, fsdpHeight, memoryHeight] = [24, 8, 20].map((height) => Math.round(height * scale));
+    [laneHeight, sideHeight, memoryHeight] = [24, 8, 20].map((height) => Math.round(height * scale));
     return placeRows(schedules, rankByRank, withMemory, Math.min(scale, 1));
   };
   const usual = place(1);
@@ -44,8 +44,8 @@ function placeRows(schedules, rankByRank, withMemory, scale) {
   const add = (schedule, lane, gap) => {
     y += Math.ceil(gap * scale);
     const row = { schedule, lane, y, letter: schedules.length > 1 ? schedule.letter : "" };
-    row.fsdpY = y + laneHeight + 2;
-    row.memoryY = y + laneHeight + (lane.fsdp ? fsdpHeight + 2 : 0) + 2;
+    row.sideY = lane.sides.map((side, k) => row.y + laneHeight + 2 + k * (sideHeight + 2));
+    row.memoryY = y + laneHeight + lane.sides.length * (sideHeight + 2) + 2;
     y = row.memoryY + (withMemory && lane.memory ? memoryHeight + 2 : 0);
     row.bottom = y;
     rows.push(row);

@@ -1,18 +1,22 @@
 // The schedules of the page: what the blocks of JSON say, as arrays to search.
 //
-// A lane is a rank. Its compute steps are columns: k the kinds (F, B, I, W; in
-// small letters when the step overlaps with the next one), s stages, c chunks,
-// m micro-batches, g the time since the end of the group before, d durations, o
+// A lane is a rank. Its compute steps are columns: k the kinds (F, B, I, W, R, U for
+// UPDATE; in small letters when the step overlaps with the next one), s stages, c
+// chunks, m micro-batches (-1: none), g the time since the end of the group before, d durations, o
 // the duration of every overlap as a whole, p phases, l places in the source; rank
 // and work are its number and the duration of its compute steps, limit its memory
 // limit, over whether its peak exceeds the limit. w has an element per gap: q and i,
 // the rank and the column of the step that it waits for (-1: not shown); p, the five
-// parts of the wait in ticks, or 0 if all of it is dependency; and y, triples of a
+// parts of the wait in ticks and, if it is not 0, that for copies, or 0 if all of it
+// is dependency; and y, triples of a
 // gap, the column of a step that would fit, and what the rank would then keep (-1:
 // within its limit). fsdp has k (U unshard, R reshard, G reduce gradients, T reduce
 // tied gradients, of group s), s, t the time since the start of the one before, and
-// d. waits has k (F and B for a send, G for a reduction), s, m and t as well, the
-// time at which each is over. memory has what the rank keeps from a time on: t and v.
+// d; out and in have the same of copies to the host and from it (k O and L), with m.
+// waits has k (F and B for a send, G for a reduction, O for a copy), s, m and t as
+// well, the time at which each is over. memory has what the rank keeps from a time
+// on: t and v; host the same of what it has on the host, if any rank has.
+// Here, the kinds of fsdp, out and in are in small letters.
 // transfers are sends: k (F activations, B gradients), r and q the ranks, s, m, t and
 // d. critical is the critical path: the rank and the index of each compute step on it.
 // Of the schedule, name, sizes, costs, bubble and shown are as displayed, params pairs
@@ -36,7 +40,7 @@ function readSchedule(block) {
   schedule.memoryPeak = schedule.lanes.reduce((peak, lane) => Math.max(peak, lane.peak), 0);
   // A limit far above all peaks would flatten the curves.
   schedule.memoryScale = schedule.lanes.reduce(
-    (scale, lane) => lane.limit <= 2 * schedule.memoryPeak ? Math.max(scale, lane.limit) : scale, schedule.memoryPeak) || 1;
+    (scale, lane) => Math.max(scale, lane.hostPeak ?? 0, lane.limit <= 2 * schedule.memoryPeak ? lane.limit : 0), schedule.memoryPeak) || 1;
   schedule.idle = (lane) => schedule.makespan ? `${(100 * (1 - lane.work / schedule.makespan)).toFixed(1)} %` : "";
   return schedule;
 }
@@ -44,7 +48,7 @@ function readSchedule(block) {
 // Micro-batches and slices of units; without slices, a unit is a micro-batch.
 function splitUnits(units, slices) {
   return slices === 1 ? { microbatch: units, slice: null }
-    : { microbatch: units.map((m) => Math.floor(m / slices)), slice: units.map((m) => m % slices) };
+    : { microbatch: units.map((m) => Math.floor(m / slices)), slice: units.map((m) => m < 0 ? -1 : m % slices) };
 }
 
 function readLane(json, schedule, unit) {
@@ -83,15 +87,18 @@ function readLane(json, schedule, unit) {
     }
     i = end;
   }
-  const counts = { F: 0, B: 0, I: 0, W: 0 };
+  const counts = Object.fromEntries([...computeKinds].map((kind) => [kind, 0]));
   for (let i = 0; i < n; ++i) {
     lane.nth[i] = counts[lane.kind[i]]++;
     const type = typeOfStep(lane, i), width = lane.right[i] - lane.left[i];
     if (!(lane.narrowest.get(type) <= width)) lane.narrowest.set(type, width);
   }
-  lane.fsdp = json.fsdp && readFsdp(json.fsdp, schedule.from, unit);
+  lane.sides = ["fsdp", "out", "in"].filter((name) => json[name]).map((name) => readSide(name, json[name], schedule, unit));
+  const peak = ({ value }) => value.reduce((a, b) => Math.max(a, b), 0);
   lane.memory = readMemory(json.memory, schedule, unit);
-  lane.peak = lane.memory.value.reduce((a, b) => Math.max(a, b), 0);
+  lane.peak = peak(lane.memory);
+  lane.host = json.host && readMemory(json.host, schedule, unit);
+  lane.hostPeak = lane.host && peak(lane.host);
   lane.ready = new Map();
   for (let k = 0, y = json.w?.y ?? []; k < y.length; k += 3)
     lane.ready.set(y[k], { index: y[k + 1], held: y[k + 2] < 0 ? null : y[k + 2] / schedule.memoryUnit });
@@ -99,17 +106,21 @@ function readLane(json, schedule, unit) {
   return lane;
 }
 
+// The kinds of compute steps.
+const computeKinds = "FBIWRU";
+
 // A number for the kind, the chunk and the form of a step, which as a rule give its
 // width: those of F are smaller than those of B, I and W.
 function typeOfStep(lane, i) {
-  return "FBIW".indexOf(lane.kind[i]) * 0x100000000 + 2 * lane.chunk[i] + (lane.stop[i] - lane.first[i] > 1);
+  return computeKinds.indexOf(lane.kind[i]) * 0x100000000 + 2 * lane.chunk[i] + (lane.stop[i] - lane.first[i] > 1);
 }
 
-function readFsdp(json, from, unit) {
-  let at = from;
+// The posted steps of a lane below that of the compute steps.
+function readSide(name, json, schedule, unit) {
+  let at = schedule.from;
   const start = Float64Array.from(json.t, (gap) => (at += gap) / unit);
   return {
-    n: json.k.length, kind: json.k, stage: json.s, start,
+    name, n: json.k.length, kind: json.k.toLowerCase(), stage: json.s, ...json.m && splitUnits(json.m, schedule.slices), start,
     end: start.map((time, i) => time + json.d[i] / unit),
   };
 }
@@ -155,14 +166,21 @@ function stepAt(lane, time) {
   return i < lane.n && lane.left[i] <= time ? i : -1;
 }
 
-// What the rank keeps at a time.
-function memoryAt(lane, time) {
-  const i = lowerBound(lane.memory.n, (k) => lane.memory.start[k] > time);
-  return i ? lane.memory.value[i - 1] : 0;
+// The step of a side lane at a time, or the last one within `reach` before it; -1 if
+// there is none.
+function sideStepAt(side, time, reach) {
+  const i = lowerBound(side.n, (k) => side.start[k] > time) - 1;
+  return i >= 0 && Math.max(side.end[i], side.start[i] + reach) > time ? i : -1;
+}
+
+// What the rank keeps at a time, on the device or on the host.
+function levelAt(memory, time) {
+  const i = lowerBound(memory.n, (k) => memory.start[k] > time);
+  return i ? memory.value[i - 1] : 0;
 }
 
 // An item of a lane is a step, or the gap before it: {index, gap}. The gap at index n
-// is after the last step.
+// is after the last step. {index, gap: false, side} is a step of a side lane.
 function hasGap(schedule, lane, index) {
   return index < lane.n ? lane.gap[index] > 0 : schedule.to > (lane.n ? lane.end[lane.n - 1] : schedule.from);
 }
@@ -172,13 +190,15 @@ function itemAt(lane, time) {
   return index >= 0 ? { index, gap: false } : { index: lowerBound(lane.n, (k) => lane.left[k] > time), gap: true };
 }
 
-function itemTimes(schedule, lane, { index, gap }) {
+function itemTimes(schedule, lane, { index, gap, side }) {
+  if (side) return [side.start[index], side.end[index]];
   if (!gap) return [lane.left[index], lane.right[index]];
   return [index ? lane.end[index - 1] : schedule.from, index < lane.n ? lane.start[index] : schedule.to];
 }
 
 // The item after one, or with -1 before; null at the ends.
-function neighbour(schedule, lane, { index, gap }, direction) {
+function neighbour(schedule, lane, { index, gap, side }, direction) {
+  if (side) return index + direction in side.start ? { index: index + direction, gap: false, side } : null;
   if (direction > 0) {
     if (gap) return index < lane.n ? { index, gap: false } : null;
     if (hasGap(schedule, lane, index + 1)) return { index: index + 1, gap: true };
@@ -206,7 +226,7 @@ function chainOf(schedule, lane, index, since, most) {
 }
 
 const partNames = ["for other ranks to compute", "for the input to arrive", "for transfers that wait for each other",
-  "for its own transfers and reductions", "for parameters"];
+  "for its own transfers and reductions", "for parameters", "for copies to and from the host"];
 
 // Why a rank is idle: [name, text] for each line.
 function whyIdle(schedule, lane, index) {
@@ -243,34 +263,46 @@ function phasesOf(schedule, lane) {
 
 // The steps or gaps that a search asks for: {lane, index, gap} in the order of their
 // starts, gaps the longest first. `F s2 m3`, `B5` (of micro-batch 5), `B5.1` (of its
-// slice 1), `r1 W`, `idle`.
+// slice 1), `OFFLOAD3`, `r1 W`, `idle`. A small r before a number is a rank, and a
+// capital one an R if there are any.
 // null for a search of another form.
 function search(schedule, text) {
   const wanted = { kind: null, s: null, m: null, r: null, slice: null };
+  const hasR = schedule.lanes.some((lane) => lane.kind.includes("R"));
   let idle = false;
   for (const word of text.trim().split(/\s+/)) {
-    const found = /^(?:([FBIW])(\d*)|([smr])(\d+)|(idle))(?:(?<=[FBIWm]\d+)\.(\d+))?$/i.exec(word);
+    const found = /^(?:(idle)|([a-z_]+?)(\d*)(?:(?<=\d)\.(\d+))?)$/i.exec(word);
     if (!found) return null;
-    if (found[6]) wanted.slice = Number(found[6]);
-    if (found[5]) idle = true;
-    else if (found[1]) {
-      wanted.kind = found[1].toUpperCase();
-      if (found[2]) wanted.m = Number(found[2]);
-    } else wanted[found[3].toLowerCase()] = Number(found[4]);
+    const name = found[2]?.toUpperCase(), kind = kindsByName[name];
+    const isSize = /^[smr]$/i.test(name) && found[3] && !(found[2] === "R" && hasR);
+    if (found[4] && (isSize ? name !== "M" : !kind)) return null;
+    if (found[4]) wanted.slice = Number(found[4]);
+    if (found[1]) idle = true;
+    else if (isSize) wanted[name.toLowerCase()] = Number(found[3]);
+    else if (kind) {
+      wanted.kind = kind;
+      if (found[3]) wanted.m = Number(found[3]);
+    } else return null;
   }
   const items = [];
+  const isWanted = (steps, index) => (wanted.kind === null || steps.kind[index] === wanted.kind)
+    && (wanted.s === null || steps.stage[index] === wanted.s)
+    && (wanted.m === null || steps.microbatch?.[index] === wanted.m)
+    && (wanted.slice === null || steps.slice?.[index] === wanted.slice);
   for (const lane of schedule.lanes) {
     if (wanted.r !== null && wanted.r !== lane.rank) continue;
     for (let index = 0; index < lane.n; ++index) {
       if (idle && !lane.gap[index]) continue;
-      if ((wanted.kind === null || lane.kind[index] === wanted.kind) && (wanted.s === null || lane.stage[index] === wanted.s)
-          && (wanted.m === null || lane.microbatch[index] === wanted.m)
-          && (wanted.slice === null || lane.slice?.[index] === wanted.slice)) items.push({ lane, index, gap: idle });
+      if (isWanted(lane, index)) items.push({ lane, index, gap: idle });
     }
+    // Without a kind, a search is for compute steps.
+    if (idle || wanted.kind === null || computeKinds.includes(wanted.kind)) continue;
+    for (const side of lane.sides)
+      for (let index = 0; index < side.n; ++index) if (isWanted(side, index)) items.push({ lane, index, gap: false, side });
   }
-  const key = ({ lane, index, gap }) => {
-    const [from, to] = itemTimes(schedule, lane, { index, gap });
-    return gap ? from - to : from;
+  const key = (item) => {
+    const [from, to] = itemTimes(schedule, item.lane, item);
+    return item.gap ? from - to : from;
   };
   return items.map((item) => [key(item), item]).sort((a, b) => a[0] - b[0]).map(([, item]) => item);
 }
@@ -283,31 +315,42 @@ function chunkName(schedule, lane, i) {
 }
 
 const kindNames = {
-  F: "forward", B: "backward", I: "input gradient", W: "weight gradient",
-  U: "unshard", R: "reshard", G: "reduce gradients", T: "sum tied gradients",
+  F: "forward", B: "backward", I: "input gradient", W: "weight gradient", R: "recomputation", U: "optimizer step",
+  u: "unshard", r: "reshard", g: "reduce gradients", t: "sum tied gradients", o: "copy to the host", l: "copy from the host",
 };
+// The names of kinds in step IR that are not their letters.
+const stepNames = {
+  U: "UPDATE", u: "UNSHARD", r: "RESHARD", g: "REDUCE_GRAD", t: "REDUCE_TIED", o: "OFFLOAD", l: "RELOAD",
+};
+const kindsByName = Object.fromEntries([...Object.entries(stepNames).map(([kind, name]) => [name, kind]),
+  ...[...computeKinds].map((kind) => [kind, kind])]);
 
 function waitName(waits, i) {
-  return waits.kind[i] === "G" ? `WAIT_REDUCE_GRAD s${waits.stage[i]}`
-    : `WAIT_SEND_${waits.kind[i]} s${waits.stage[i]} m${unitName(waits, i)}`;
+  const kind = waits.kind[i];
+  return kind === "G" ? `WAIT_REDUCE_GRAD s${waits.stage[i]}`
+    : `WAIT_${kind === "O" ? "OFFLOAD" : "SEND_" + kind} s${waits.stage[i]} m${unitName(waits, i)}`;
 }
 
-function stepName(lane, i) {
-  return `${lane.kind[i]} s${lane.stage[i]} m${unitName(lane, i)}`;
+// Of a step of a lane or of a side lane.
+function stepName(steps, i) {
+  const kind = steps.kind[i], unit = unitName(steps, i);
+  return `${stepNames[kind] ?? kind} ${kind === "t" ? "group " : "s"}${steps.stage[i]}${unit ? ` m${unit}` : ""}`;
 }
 
-// The micro-batch of a step and, with slices, its slice: 3.1.
-function unitName(lane, i) {
-  return lane.microbatch[i] + (lane.slice ? "." + lane.slice[i] : "");
+// The micro-batch of a step and, with slices, its slice: 3.1. Empty without one.
+function unitName(steps, i) {
+  return steps.microbatch === undefined || steps.microbatch[i] < 0 ? ""
+    : steps.microbatch[i] + (steps.slice ? "." + steps.slice[i] : "");
 }
 
 function timeText(time) {
   return String(Number(time.toFixed(6)));
 }
 
-// The peak of a lane, and after a slash its limit.
+// The peak of a lane, after a slash its limit, and the peak on the host.
 function peakText(lane) {
-  return timeText(lane.peak) + (lane.limit === undefined ? "" : ` / ${timeText(lane.limit)}`);
+  return timeText(lane.peak) + (lane.limit === undefined ? "" : ` / ${timeText(lane.limit)}`)
+    + (lane.host ? `, host ${timeText(lane.hostPeak)}` : "");
 }
 
 // The steps of a micro-batch in the order of their starts: [row, index].

@@ -1,4 +1,4 @@
-// Drawing one row: its steps, FSDP actions, waits and memory.
+// Drawing one row: its steps, those that it posts, waits and memory.
 
 class RowPainter {
   constructor(canvas) {
@@ -64,8 +64,8 @@ class RowPainter {
     const fits = new Set();
     for (const [type, width] of lane.narrowest) if (width * perUnit > room) fits.add(type);
     if (fits.size) return { fits, every: 0 };
-    const kind = [..."FBIW"].find((one) => lane.kind.includes(one)), types = [...lane.narrowest];
-    const least = Math.min(...types.filter(([type]) => "FBIW"[Math.floor(type / 0x100000000)] === kind).map(([, width]) => width));
+    const kind = [...computeKinds].find((one) => lane.kind.includes(one)), types = [...lane.narrowest];
+    const least = Math.min(...types.filter(([type]) => computeKinds[Math.floor(type / 0x100000000)] === kind).map(([, width]) => width));
     return { fits, kind, every: [2, 5, 10].find((n) => n * least * perUnit > room) ?? 0 };
   }
 
@@ -122,7 +122,7 @@ class RowPainter {
       g.fillRect(a, y, b - a - (b - a > 4 ? 1 : 0), height);
       const isNth = every && lane.kind[i] === kind && lane.nth[i] % every === 0;
       if (height === laneHeight && (isNth || fits.has(typeOfStep(lane, i)))) {
-        const name = (this.withKinds ? lane.kind[i] : "") + unitName(lane, i) + chunkName(schedule, lane, i);
+        const name = (this.withKinds || lane.microbatch[i] < 0 ? lane.kind[i] : "") + unitName(lane, i) + chunkName(schedule, lane, i);
         // The part of the step that is in view has the number.
         const left = isNth ? a : Math.max(a, nameWidth), right = isNth ? b : Math.min(b, this.right);
         const middle = (left + right) / 2, half = 3.25 * name.length;
@@ -149,24 +149,27 @@ class RowPainter {
     g.globalAlpha = 1;
   }
 
-  paintFsdp(row) {
+  // Posted steps: collectives, or copies in one direction.
+  paintSide(scene, row, side, y) {
     const { g } = this;
-    const { fsdp } = row.lane;
     g.fillStyle = this.colors.lane;
-    g.fillRect(this.x(row.schedule.from), row.fsdpY, this.x(row.schedule.to) - this.x(row.schedule.from), fsdpHeight);
-    for (let i = 0; i < fsdp.n; ++i) {
-      if (fsdp.end[i] < this.t0 || fsdp.start[i] > this.t1) continue;
-      const a = this.x(fsdp.start[i]);
-      g.fillStyle = this.kindColors(row.schedule, fsdp.kind[i])[0];
-      g.fillRect(a, row.fsdpY, Math.max(this.x(fsdp.end[i]) - a, 3), fsdpHeight);
+    g.fillRect(this.x(row.schedule.from), y, this.x(row.schedule.to) - this.x(row.schedule.from), sideHeight);
+    for (let i = 0; i < side.n; ++i) {
+      if (side.end[i] < this.t0 || side.start[i] > this.t1) continue;
+      const a = this.x(side.start[i]);
+      g.globalAlpha = side.microbatch && scene.microbatch !== null && side.microbatch[i] !== scene.microbatch ? 0.2 : 1;
+      g.fillStyle = this.kindColors(row.schedule, side.kind[i])[0];
+      g.fillRect(a, y, Math.max(this.x(side.end[i]) - a, 3), sideHeight);
     }
+    g.globalAlpha = 1;
   }
 
   // Waits take no time: a small triangle on the lower edge of the lane.
   paintWaits(row) {
     const { g } = this;
     const { waits } = row.lane;
-    const colors = { F: this.colors.act, B: this.colors.grad, G: this.kindColors(row.schedule, "G")[0] };
+    const colorOf = (kind) => kind === "F" ? this.colors.act : kind === "B" ? this.colors.grad
+      : this.kindColors(row.schedule, kind.toLowerCase())?.[0] ?? this.colors.ink;
     const bottom = row.y + laneHeight + 1;
     let last = -Infinity;
     for (let i = lowerBound(waits.n, (k) => waits.time[k] >= this.t0); i < waits.n && waits.time[i] <= this.t1; ++i) {
@@ -181,16 +184,33 @@ class RowPainter {
       g.strokeStyle = this.colors.page;
       g.lineWidth = 1.5;
       g.stroke();
-      g.fillStyle = colors[waits.kind[i]];
+      g.fillStyle = colorOf(waits.kind[i]);
       g.fill();
     }
   }
 
   paintMemory(row) {
     const { g } = this;
-    const { memory } = row.lane;
+    const { memory, host } = row.lane;
     const base = row.memoryY + memoryHeight;
     const y = (value) => base - (memoryHeight - 2) * value / row.schedule.memoryScale;
+    this.traceLevels(row, memory, base, y);
+    g.fillStyle = this.colors.mem;
+    g.globalAlpha = 0.7;
+    g.fill();
+    g.globalAlpha = 1;
+    if (host) {
+      this.traceLevels(row, host, base, y);
+      g.strokeStyle = this.kindColors(row.schedule, "l")?.[0] ?? this.colors.ink;
+      g.lineWidth = 1.5;
+      g.stroke();
+    }
+    this.paintLimit(row, y);
+  }
+
+  // The path of a curve of memory, from the base and back to it.
+  traceLevels(row, memory, base, y) {
+    const { g } = this;
     let i = Math.max(0, lowerBound(memory.n, (k) => memory.start[k] > this.t0) - 1);
     g.beginPath();
     g.moveTo(this.x(Math.max(this.t0, row.schedule.from)), base);
@@ -204,10 +224,10 @@ class RowPainter {
     const end = this.x(Math.min(this.t1, row.schedule.to));
     if (i) g.lineTo(end, y(memory.value[i - 1]));
     g.lineTo(end, base);
-    g.fillStyle = this.colors.mem;
-    g.globalAlpha = 0.7;
-    g.fill();
-    g.globalAlpha = 1;
+  }
+
+  paintLimit(row, y) {
+    const { g } = this;
     const { limit } = row.lane;
     if (limit === undefined || limit > row.schedule.memoryScale) return;
     g.strokeStyle = this.colors.alert;

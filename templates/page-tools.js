@@ -72,7 +72,7 @@ function selectRow(direction) {
 
 function followSelected() {
   const item = scene.selected;
-  if (item && !item.gap) follow(item.lane.microbatch[item.index]);
+  if (item && !item.gap) follow(microbatchOf(item));
 }
 
 //--- Search
@@ -90,8 +90,9 @@ function tellSearch(hits, status, isFound) {
 // The kinds of the steps that are shown, as a text.
 function kindsShown() {
   const kinds = new Set();
-  for (const { lanes } of scene.schedules) for (const lane of lanes) for (const kind of lane.kind) kinds.add(kind);
-  return [..."FBIW"].filter((kind) => kinds.has(kind)).join(", ");
+  for (const { lanes } of scene.schedules)
+    for (const lane of lanes) for (const steps of [lane, ...lane.sides]) for (const kind of steps.kind) kinds.add(kind);
+  return Object.keys(kindNames).filter((kind) => kinds.has(kind)).map((kind) => stepNames[kind] ?? kind).join(", ");
 }
 
 // Selects the next item that the search field asks for, or the one before.
@@ -102,7 +103,7 @@ function findNext(direction) {
     const all = scene.schedules.map((schedule) => search(schedule, value));
     if (all.includes(null)) {
       tellSearch("not a step",
-        "Search for steps as in `F s2 m3`, `B5` for those of micro-batch 5, `r1 W` for those of rank 1, or `idle`", false);
+        "Search for steps as in `F s2 m3`, `B5` for those of micro-batch 5, `OFFLOAD3` for copies, `r1 W` for those of rank 1, or `idle`", false);
       return;
     }
     found = { text: value, schedules: scene.schedules, items: all.flat(), at: direction > 0 ? -1 : 0 };
@@ -151,8 +152,8 @@ function hashOf() {
   if (scene.microbatch !== null) parts.push(`m=${scene.microbatch}`);
   const item = scene.selected;
   if (item) {
-    const row = rowOf(item), gap = item.gap ? "idle." : "";
-    parts.push(`step=${row.schedule.letter}.${gap}r${item.lane.rank}.${item.index}`);
+    const row = rowOf(item), where = item.gap ? "idle." : item.side ? item.side.name + "." : "";
+    parts.push(`step=${row.schedule.letter}.${where}r${item.lane.rank}.${item.index}`);
   }
   if (shownToggles() !== usualShown) parts.push(`show=${shownToggles()}`);
   return parts.join("&");
@@ -170,11 +171,13 @@ function applyHash() {
   const [from, to] = (parts.get("t") ?? "").split(":").map(Number);
   if (to > from && Number.isFinite(to - from)) setView(from, to, Number(parts.get("top")) || 0);
   else setView(...extent(), Number(parts.get("top")) || 0);
-  const step = /^([A-Z])\.(idle\.)?r(\d+)\.(\d+)$/.exec(parts.get("step") ?? "");
+  const step = /^([A-Z])\.(?:(idle|fsdp|out|in)\.)?r(\d+)\.(\d+)$/.exec(parts.get("step") ?? "");
   const schedule = step && scene.schedules.find(({ letter }) => letter === step[1]);
   const lane = schedule?.lanes[Number(step[3])], index = step ? Number(step[4]) : 0;
-  const exists = lane && (step[2] ? index <= lane.n && hasGap(schedule, lane, index) : index < lane.n);
-  scene.selected = exists ? { lane, index, gap: Boolean(step[2]) } : null;
+  const isGap = step?.[2] === "idle", side = lane?.sides.find(({ name }) => name === step[2]);
+  const exists = lane && (isGap ? index <= lane.n && hasGap(schedule, lane, index)
+    : step[2] ? index < side?.n : index < lane.n);
+  scene.selected = exists ? { lane, index, gap: isGap, ...side && { side } } : null;
   scene.told = Boolean(exists);
   if (exists) tellSelected();
   applying = false;

@@ -67,7 +67,7 @@ function fit() {
 }
 
 // The row and the step under a point of the canvas: {row, index}, index -1
-// where the rank is idle; null outside.
+// where the rank is idle, and with `side` of that lane; null outside.
 function hit(x, y) {
   if (x < nameWidth || x > painter.right || y < axisHeight) return null;
   const at = y - axisHeight + scene.view.top;
@@ -75,15 +75,27 @@ function hit(x, y) {
   const row = scene.rows[r];
   if (!row || row.y > at) return null;
   const time = timeAt(x);
-  return time < row.schedule.from || time > row.schedule.to ? null
-    : { r, row, index: stepAt(row.lane, time), time, inMemory: scene.memory && at >= row.memoryY };
+  if (time < row.schedule.from || time > row.schedule.to) return null;
+  const k = row.sideY.findIndex((y) => at >= y && at < y + sideHeight), side = row.lane.sides[k];
+  const index = side ? sideStepAt(side, time, timeAt(3) - timeAt(0)) : -1;
+  if (index >= 0) return { r, row, index, side, time, inMemory: false };
+  return { r, row, index: stepAt(row.lane, time), time, inMemory: scene.memory && at >= row.memoryY };
+}
+
+// The item that `hit` has found.
+const itemOf = ({ row, index, side, time }) => side ? { index, gap: false, side } : itemAt(row.lane, time);
+
+// The micro-batch of an item; null if it has none.
+function microbatchOf({ lane, index, gap, side }) {
+  const m = gap ? -1 : (side ?? lane).microbatch?.[index] ?? -1;
+  return m < 0 ? null : m;
 }
 
 function hover(x, y) {
   const found = hit(x, y);
   scene.cursor = x >= nameWidth && x <= painter.right ? x : null;
   scene.phaseRow = found?.row ?? null;
-  if (found) showTip({ ...found, ...itemAt(found.row.lane, found.time) }, x, y);
+  if (found) showTip({ ...found, ...itemOf(found) }, x, y);
   else tip.hidden = true;
   redraw();
   return found;

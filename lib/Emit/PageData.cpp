@@ -64,7 +64,8 @@ private:
   void writeHeader(JsonObject &page);
   void writeColors(JsonObject &page);
   void writeLane(unsigned rank);
-  void writeFsdp(unsigned rank, JsonObject &lane);
+  void writeLevels(unsigned rank, JsonObject &&into, MemoryPlace place);
+  void writeSide(unsigned rank, JsonObject &lane, SideLane side);
   void writeGaps(unsigned rank, JsonObject &lane);
   void writeWaits(unsigned rank, JsonObject &lane);
   void writeTransfers(JsonObject &page);
@@ -156,6 +157,12 @@ int PageData::sourceOf(Step step) {
 /// color of text on them.
 void PageData::writeColors(JsonObject &page) {
   unsigned shades = numShades(picture.numShaded());
+  // `R` and `U` are taken.
+  constexpr std::tuple<StepKind, StringLiteral, bool> extras[] = {
+      {StepKind::R, "recompute", true},
+      {StepKind::Update, "update", true},
+      {StepKind::Offload, "out", false},
+      {StepKind::Reload, "in", false}};
   JsonObject colors(page.key("colors"));
   for (Scheme scheme : {Scheme::Light, Scheme::Dark}) {
     JsonObject own(colors.key(scheme == Scheme::Light ? "light" : "dark"));
@@ -172,6 +179,9 @@ void PageData::writeColors(JsonObject &page) {
       char letter = laneLetter(kind);
       write(StringRef(&letter, 1), kind, 1);
     }
+    for (auto [kind, name, isShaded] : extras)
+      if (schedule.has(step_facts::bit(kind)))
+        write(name, kind, isShaded ? shades : 1);
   }
 }
 
@@ -217,11 +227,11 @@ void PageData::writeLane(unsigned rank) {
       wholes.push_back(group.finish - group.start);
     for (size_t i = group.begin; i != group.end; ++i) {
       Step step = list[i];
-      char letter = stepKindName(step.kind())[0];
+      char letter = stepLetter(step.kind());
       kinds += step.joined() ? toLower(letter) : letter;
       stages.push_back(step.stage());
-      chunks.push_back(picture.chunks().of(schedule, step));
-      microbatches.push_back(step.unit());
+      chunks.push_back(picture.chunks().of(schedule, rank, step));
+      microbatches.push_back(hasUnit(step.kind()) ? int64_t(step.unit()) : -1);
       durations.push_back(single ? group.finish - group.start
                                  : picture.alone(rank, i));
       phases.push_back(step.phase());
@@ -232,14 +242,9 @@ void PageData::writeLane(unsigned rank) {
   lane("rank", rank)("work", picture.simulation().ranks()[rank].work);
   lane("k", kinds)("s", stages)("c", chunks)("m", microbatches)("g", gaps);
   lane("d", durations)("o", wholes)("p", phases)("l", from);
-  std::vector<int64_t> changes, levels;
-  int64_t before = picture.from();
-  picture.forEachLevel(rank, [&](int64_t time, int64_t level) {
-    changes.push_back(time - before);
-    before = time;
-    levels.push_back(level);
-  });
-  JsonObject(lane.key("memory"))("t", changes)("v", levels);
+  writeLevels(rank, JsonObject(lane.key("memory")), MemoryPlace::Device);
+  if (facts.hasHost())
+    writeLevels(rank, JsonObject(lane.key("host")), MemoryPlace::Host);
   if (std::optional<Rational> limit = schedule.memory.limit(rank)) {
     lane.key("limit") << roundedText(*limit);
     if (facts.peak(rank) > facts.limit(rank))
@@ -247,22 +252,46 @@ void PageData::writeLane(unsigned rank) {
   }
   if (causes)
     writeGaps(rank, lane);
-  writeFsdp(rank, lane);
+  for (SideLane side : sideLanes)
+    writeSide(rank, lane, side);
   writeWaits(rank, lane);
 }
 
-void PageData::writeFsdp(unsigned rank, JsonObject &lane) {
-  StepColumns steps("std");
+void PageData::writeLevels(unsigned rank, JsonObject &&into,
+                           MemoryPlace place) {
+  std::vector<int64_t> changes, levels;
+  int64_t before = picture.from();
+  picture.forEachLevel(
+      rank,
+      [&](int64_t time, int64_t level) {
+        changes.push_back(time - before);
+        before = time;
+        levels.push_back(level);
+      },
+      place);
+  into("t", changes)("v", levels);
+}
+
+void PageData::writeSide(unsigned rank, JsonObject &lane, SideLane side) {
+  bool copies = side != SideLane::Collectives;
+  StepColumns steps(copies ? "smtd" : "std");
   int64_t last = picture.from();
   picture.forEachGroup(rank, [&](const Picture::Group &group) {
     Step step = schedule.ranks[rank][group.begin];
-    if (isPosted(step.kind()))
+    if (!isPosted(step.kind()) || sideLaneOf(step.kind()) != side)
+      return;
+    int64_t since = group.start - std::exchange(last, group.start);
+    int64_t duration = group.finish - group.start;
+    if (copies)
       steps.add(laneLetter(step.kind()),
-                {step.stage(), group.start - std::exchange(last, group.start),
-                 group.finish - group.start});
+                {step.stage(), step.unit(), since, duration});
+    else
+      steps.add(laneLetter(step.kind()), {step.stage(), since, duration});
   });
   if (!steps.kinds.empty())
-    steps.write(JsonObject(lane.key("fsdp")));
+    steps.write(JsonObject(lane.key(side == SideLane::Out  ? "out"
+                                    : side == SideLane::In ? "in"
+                                                           : "fsdp")));
 }
 
 void PageData::writeWaits(unsigned rank, JsonObject &lane) {

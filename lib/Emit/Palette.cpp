@@ -28,7 +28,9 @@ struct Shades {
 };
 
 // FSDP actions and sums of tied gradients have a separate lane: shades of
-// purple, distinguished by lightness, and teal.
+// purple, distinguished by lightness, and teal. Copies have lanes of their own:
+// sky blue, a dark and a light one. Recomputation
+// and optimizer steps differ from all other computes, but not in grayscale.
 constexpr Shades palette[] = {
     {StepKind::F, {0x00235a, 0x033988}, {0x267ff8, 0x6d8bdd}},
     {StepKind::B, {0xad491c, 0xa76137}, {0xfea74a, 0xf9b979}},
@@ -39,11 +41,11 @@ constexpr Shades palette[] = {
     {StepKind::Unshard, {0x9a4a86, 0x9a4a86}, {0xc77bb3, 0xc77bb3}},
     {StepKind::Reshard, {0xb57fa8, 0xb57fa8}, {0x8e5f83, 0x8e5f83}},
     {StepKind::ReduceTied, {0x0f766e, 0x0f766e}, {0x5eead4, 0x5eead4}},
-    {StepKind::R, {0x334155, 0x64748b}, {0x94a3b8, 0xcbd5e1}},
-    {StepKind::Update, {0x3f3f46, 0x3f3f46}, {0xe4e4e7, 0xe4e4e7}},
-    {StepKind::Offload, {0x0369a1, 0x0369a1}, {0x7dd3fc, 0x7dd3fc}},
-    {StepKind::WaitOffload, {0x0369a1, 0x0369a1}, {0x7dd3fc, 0x7dd3fc}},
-    {StepKind::Reload, {0x0e7490, 0x0e7490}, {0x67e8f9, 0x67e8f9}}};
+    {StepKind::R, {0x7c2fd0, 0x9750da}, {0xa9b7e2, 0xcfd7ef}},
+    {StepKind::Update, {0x26262f, 0x26262f}, {0xffffff, 0xffffff}},
+    {StepKind::Offload, {0x0c4a6e, 0x0c4a6e}, {0xbae6fd, 0xbae6fd}},
+    {StepKind::WaitOffload, {0x0c4a6e, 0x0c4a6e}, {0xbae6fd, 0xbae6fd}},
+    {StepKind::Reload, {0x0284c7, 0x0284c7}, {0x0ea5e9, 0x0ea5e9}}};
 
 constexpr Color white = rgb(0xffffff), ink = rgb(0x111827);
 

@@ -47,6 +47,13 @@ void ChunkNames::print(unsigned chunk, raw_ostream &os) const {
     os << '.' << chunk;
 }
 
+void printStepNumber(raw_ostream &os, const Schedule &schedule,
+                     const ChunkNames &chunks, unsigned rank, Step step) {
+  if (hasUnit(step.kind()))
+    printUnit(os, step.unit(), schedule.numSlices);
+  chunks.print(chunks.of(schedule, rank, step), os);
+}
+
 std::string roundedText(Rational value) { return toDecimal(value, 6, 6).text; }
 
 std::string timeText(const TickCosts &costs, int64_t ticks) {
@@ -241,8 +248,8 @@ std::string Picture::windowText() const {
 // The figures around it
 //===----------------------------------------------------------------------===//
 
-static constexpr StepKind computeKinds[] = {StepKind::F, StepKind::B,
-                                            StepKind::I, StepKind::W};
+static constexpr StepKind computeKinds[] = {
+    StepKind::F, StepKind::B, StepKind::I, StepKind::W, StepKind::R};
 
 /// The memory limit of a rank, as an integer of the model, rounded down; 0 if
 /// there is none.
@@ -270,9 +277,16 @@ PictureFacts::PictureFacts(const Picture &picture) : picture(picture) {
     int64_t peak = 0;
     picture.forEachLevel(
         rank, [&](int64_t, int64_t level) { peak = std::max(peak, level); });
+    int64_t hostPeak = 0;
+    picture.forEachLevel(
+        rank,
+        [&](int64_t, int64_t level) { hostPeak = std::max(hostPeak, level); },
+        MemoryPlace::Host);
     peaks.push_back(peak);
+    hostPeaks.push_back(hostPeak);
     limits.push_back(limitOf(picture, rank));
     highest = std::max(highest, peak);
+    highestHost = std::max(highestHost, hostPeak);
   }
 }
 
@@ -311,6 +325,11 @@ std::string PictureFacts::costsText() const {
   if (!line.text().empty()) {
     line.addOverlaps(costs, /*factors=*/false);
     line.add(costs, Figure::P2P);
+    for (auto [kind, figure] : {std::pair(StepKind::Update, Figure::Update),
+                                {StepKind::Offload, Figure::Offload},
+                                {StepKind::Reload, Figure::Reload}})
+      if (of(kind).count)
+        line.add(costs, figure);
     text = "costs: " + line.text();
   }
   if (const StageLayers &layers = picture.schedule().layers; !layers.empty())

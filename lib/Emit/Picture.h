@@ -22,6 +22,23 @@
 
 namespace pipec {
 
+/// The lanes below the compute steps of a rank, for the steps that it posts:
+/// collectives, which are FSDP actions and sums of tied gradients, and copies
+/// to the host and from it.
+enum class SideLane : uint8_t { Collectives, Out, In };
+inline constexpr SideLane sideLanes[] = {SideLane::Collectives, SideLane::Out,
+                                         SideLane::In};
+/// The lane of a posted step, and of a wait for one.
+constexpr SideLane sideLaneOf(StepKind kind) {
+  return kind == StepKind::Offload || kind == StepKind::WaitOffload
+             ? SideLane::Out
+         : kind == StepKind::Reload ? SideLane::In
+                                    : SideLane::Collectives;
+}
+
+/// Where a rank keeps its memory.
+enum class MemoryPlace : uint8_t { Device, Host };
+
 /// The chunk numbers of stages on their ranks. If a rank holds several stages,
 /// they are its chunks, in the order in which a micro-batch passes through
 /// them.
@@ -31,9 +48,15 @@ public:
 
   /// The maximum number of chunks per rank.
   unsigned most() const { return most_; }
-  /// The chunk of a compute step.
-  unsigned of(const Schedule &schedule, Step step) const {
-    return chunks[schedule.directionOf(step.unit())][step.stage()];
+  /// The chunk of a step with a stage on `rank`.
+  unsigned of(const Schedule &schedule, unsigned rank, Step step) const {
+    const Placement &placement = schedule.placement;
+    unsigned direction =
+        hasUnit(step.kind()) ? schedule.directionOf(step.unit())
+        : placement.bidirectional()
+            ? unsigned(placement.rankOf(step.stage(), 0) != rank)
+            : 0;
+    return chunks[direction][step.stage()];
   }
   /// Writes a chunk after a micro-batch: `a`, `b`, ..., `.26`, ...; nothing if
   /// every rank holds one stage.
@@ -44,6 +67,11 @@ private:
   /// Indexed by direction and stage.
   std::vector<std::vector<uint32_t>> chunks;
 };
+
+/// The name of a compute step without its kind: the micro-batch, the slice and
+/// the chunk; without a unit the chunk alone.
+void printStepNumber(llvm::raw_ostream &os, const Schedule &schedule,
+                     const ChunkNames &chunks, unsigned rank, Step step);
 
 /// A fraction as a decimal, rounded to at most six digits after the point.
 std::string roundedText(Rational value);
@@ -102,9 +130,10 @@ public:
   unsigned numShaded() const {
     return chunkNames.most() > 1 ? chunkNames.most() : theSchedule->numSlices;
   }
-  unsigned shadedOf(Step step) const {
-    return chunkNames.most() > 1 ? chunkNames.of(*theSchedule, step)
-                                 : step.unit() % theSchedule->numSlices;
+  unsigned shadedOf(unsigned rank, Step step) const {
+    return chunkNames.most() > 1  ? chunkNames.of(*theSchedule, rank, step)
+           : hasUnit(step.kind()) ? step.unit() % theSchedule->numSlices
+                                  : 0;
   }
   /// The duration of the step at `index` of a list on its own, in ticks; the
   /// time of an overlap is divided among its members in proportion.
@@ -178,7 +207,9 @@ public:
   /// Calls `point(time, total)` for the memory of a rank in the window, at its
   /// beginning and at each change, in ascending order of time. The total is in
   /// integers of `memory().perUnit()`.
-  template <class Point> void forEachLevel(unsigned rank, Point point) const {
+  template <class Point>
+  void forEachLevel(unsigned rank, Point point,
+                    MemoryPlace place = MemoryPlace::Device) const {
     int64_t at = windowFrom, level = 0, told = -1;
     auto tell = [&] {
       if (level != told)
@@ -192,7 +223,7 @@ public:
         tell();
         at = time;
       }
-      level = next.total();
+      level = place == MemoryPlace::Host ? next.host : next.total();
     });
     tell();
   }
@@ -244,7 +275,7 @@ public:
   /// `costs: F 1, B 2 to 3, p2p 0.25`; empty without compute steps. `~` marks
   /// those that were assumed.
   std::string costsText() const;
-  /// The costs of steps on the lane of FSDP actions are not in it.
+  /// The costs of collectives are not in it.
   const KindFacts &of(StepKind kind) const { return kinds[unsigned(kind)]; }
   /// The average duration of the compute steps, and the smallest of the
   /// averages of their kinds, in ticks; 0 without compute steps.
@@ -255,15 +286,18 @@ public:
   /// rounded down, as integers of the memory model; a limit of 0 if there is
   /// none.
   int64_t peak(unsigned rank) const { return peaks[rank]; }
+  /// The most that a rank keeps on the host.
+  int64_t hostPeak(unsigned rank) const { return hostPeaks[rank]; }
+  bool hasHost() const { return highestHost != 0; }
   int64_t limit(unsigned rank) const { return limits[rank]; }
   /// The highest peak, at least 1.
-  int64_t highestPeak() const { return highest; }
+  int64_t highestPeak() const { return std::max(highest, highestHost); }
 
 private:
   const Picture &picture;
   std::array<KindFacts, numStepKinds> kinds;
-  std::vector<int64_t> peaks, limits;
-  int64_t highest = 1;
+  std::vector<int64_t> peaks, hostPeaks, limits;
+  int64_t highest = 1, highestHost = 0;
 };
 
 /// Writes the block of JSON of one schedule: columns instead of rows, for each
@@ -292,17 +326,20 @@ llvm::LogicalResult writeTimes(const Schedule &schedule,
                                llvm::raw_ostream &os, DiagEngine &diags);
 
 /// Writes the step or overlap at `begin` of the list of a rank: `F3`, `F3&B1`,
-/// `F3a` if ranks hold several chunks. Returns its width, which colors do not
-/// change.
+/// `F3a` if ranks hold several chunks, `U` for an `UPDATE`. Returns its width,
+/// which colors do not change.
 size_t printTimelineGroup(llvm::raw_ostream &os, const Schedule &schedule,
                           const ChunkNames &chunks, unsigned rank, size_t begin,
                           bool colors = false);
 
+/// The letter of a compute kind.
+inline char stepLetter(StepKind kind) { return stepKindName(kind)[0]; }
 /// The escape sequence of the color of a compute kind on a terminal.
 llvm::StringRef terminalColor(StepKind kind);
 inline constexpr llvm::StringLiteral plainColor = "\033[0m";
 
-/// Writes the numbers of transfers, FSDP actions and waits, which have no row.
+/// Writes the numbers of transfers, FSDP actions, copies and waits, which have
+/// no row.
 void printNotDrawn(llvm::raw_ostream &os, const Schedule &schedule);
 
 } // namespace pipec

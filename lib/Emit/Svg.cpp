@@ -4,7 +4,8 @@
 //   title, sizes and parameters, figures
 //   legend
 //           |warmup||steady|       phases of rank 0
-//   rank 0  [0][1][2]     [0][3]   one lane per rank, and a thin one for FSDP
+//   rank 0  [0][1][2]     [0][3]   one lane per rank, and thin ones for steps
+//                                  that it posts
 //                \  /              arrows if the schedule has transfers
 //   rank 1     [0][1][0]
 //           0    2    4    6       time
@@ -84,6 +85,10 @@ void SvgWriter::writeStyle() {
   if (boxWidth < 60)
     os << ".box rect { stroke" << (boxWidth < 20 ? ": none" : "-width: .4")
        << "; }\n";
+  if (facts.hasHost() && memoryView == MemoryView::Panel)
+    os << ".host { stroke-width: 1.4; fill: none; }\n";
+  if (is_contained(sides, SideLane::Out) || is_contained(sides, SideLane::In))
+    os << ".side-name { font-size: 8px; text-anchor: end; }\n";
   if (memoryView == MemoryView::Heat)
     for (unsigned level = 1; level <= heatLevels; ++level)
       os << ".h" << level
@@ -97,9 +102,11 @@ void SvgWriter::writeStyle() {
 /// Writes the colors of lanes, boxes and their numbers.
 void SvgWriter::writeColors(Scheme scheme) {
   os << ".lane { fill: " << idleColor(scheme) << "; }\n";
+  if (facts.hasHost() && memoryView != MemoryView::None)
+    os << ".host { stroke: " << fillColor(scheme, StepKind::Reload) << "; }\n";
   for (unsigned kind = 0; kind != unsigned(StepKind::Bubble); ++kind) {
-    bool marked =
-        StepKind(kind) == StepKind::WaitReduceGrad && hasReductionWaits;
+    bool marked = isWait(StepKind(kind)) && !isSendWait(StepKind(kind)) &&
+                  waitKinds >> kind & 1;
     if (!facts.of(StepKind(kind)).count && !marked)
       continue;
     if (!isCompute(StepKind(kind))) {

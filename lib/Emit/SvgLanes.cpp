@@ -84,11 +84,14 @@ void SvgWriter::writeLanes() {
     os << "<rect class=\"lane\" x=\"" << Px{leftMargin} << "\" width=\""
        << Px{plotWidth} << "\" height=\"" << Px{laneHeight} << "\"/>\n";
     writeLane(rank);
-    if (hasFsdp)
-      writeFsdp(rank);
+    for (size_t n = 0; n != sides.size(); ++n)
+      writeSide(rank, n);
     writeWaits(rank);
-    if (hasHeat)
-      writeHeat(rank);
+    if (hasHeat) {
+      writeHeat(rank, MemoryPlace::Device);
+      if (facts.hasHost())
+        writeHeat(rank, MemoryPlace::Host);
+    }
     os << "</g>\n";
   }
 }
@@ -121,7 +124,8 @@ void SvgWriter::writeLane(unsigned rank) {
   int64_t least = boxWidth < 20 ? 0 : 5;
   StepLabels labels(digitWidth * int64_t(labelLetters) + 10);
   auto typeOf = [&](const Picture::Group &group, Step step) {
-    return StepLabels::Type{step.kind(), picture.chunks().of(schedule, step),
+    return StepLabels::Type{step.kind(),
+                            picture.chunks().of(schedule, rank, step),
                             group.end - group.begin > 1};
   };
   forEachBox(rank, [&](const Picture::Group &group, size_t i, int64_t left,
@@ -137,12 +141,12 @@ void SvgWriter::writeLane(unsigned rank) {
                        int64_t right) {
     Step step = list[i];
     if (int64_t boxed = std::max(right - left, least))
-      os << "<rect class=\"k" << unsigned(step.kind()) << 's' << shade(step)
-         << "\" x=\"" << Px{left} << "\" width=\"" << Px{boxed}
-         << "\" height=\"22\"/>\n";
+      os << "<rect class=\"k" << unsigned(step.kind()) << 's'
+         << shade(rank, step) << "\" x=\"" << Px{left} << "\" width=\""
+         << Px{boxed} << "\" height=\"22\"/>\n";
     if (labels.shows(typeOf(group, step)))
       text(aboveOs, "num t" + std::to_string(unsigned(step.kind())),
-           (left + right) / 2, 145, number(step))
+           (left + right) / 2, 145, number(rank, step))
           << '\n';
     if (group.end - group.begin > 1 && i + 1 == group.end)
       // The frame is drawn around the boxes, so that it is visible next to dark
@@ -155,21 +159,26 @@ void SvgWriter::writeLane(unsigned rank) {
   os << "</g>\n" << above;
 }
 
-void SvgWriter::writeFsdp(unsigned rank) {
+/// Writes the `n`-th lane of posted steps.
+void SvgWriter::writeSide(unsigned rank, size_t n) {
   const StepList &list = schedule.ranks[rank];
+  if (sides[n] != SideLane::Collectives)
+    text(os, "side side-name", leftMargin - 30, sideTop(n) + 62,
+         sides[n] == SideLane::Out ? "out" : "in")
+        << '\n';
   os << "<rect class=\"lane\" x=\"" << Px{leftMargin} << "\" y=\""
-     << Px{laneHeight + 20} << "\" width=\"" << Px{plotWidth} << "\" height=\""
-     << Px{fsdpHeight} << "\"/>\n<g>\n";
+     << Px{sideTop(n)} << "\" width=\"" << Px{plotWidth} << "\" height=\""
+     << Px{sideHeight} << "\"/>\n<g>\n";
   picture.forEachGroup(rank, [&](const Picture::Group &group) {
     StepKind kind = list[group.begin].kind();
-    if (!isPosted(kind))
+    if (!isPosted(kind) || sideLaneOf(kind) != sides[n])
       return;
     int64_t mark = 25;
     int64_t left = std::min(x(group.start), leftMargin + plotWidth - mark);
     os << "<rect class=\"k" << unsigned(kind) << "\" x=\"" << Px{left}
-       << "\" y=\"" << Px{laneHeight + 20} << "\" width=\""
+       << "\" y=\"" << Px{sideTop(n)} << "\" width=\""
        << Px{std::max(x(group.finish) - left, mark)} << "\" height=\""
-       << Px{fsdpHeight} << "\"/>\n";
+       << Px{sideHeight} << "\"/>\n";
   });
   os << "</g>\n";
 }
@@ -208,8 +217,10 @@ void SvgWriter::writeArrows() {
 // Memory
 //===----------------------------------------------------------------------===//
 
-/// The strip of a lane: one path for each level of darkness.
-void SvgWriter::writeHeat(unsigned rank) {
+/// A strip of a lane: one path for each level of darkness.
+void SvgWriter::writeHeat(unsigned rank, MemoryPlace place) {
+  bool isHost = place == MemoryPlace::Host;
+  int64_t top = isHost ? hostTop() : heatTop();
   std::array<std::string, heatLevels + 1> paths;
   auto add = [&](int64_t level, int64_t from, int64_t to) {
     int64_t left = x(from), right = x(to);
@@ -220,24 +231,41 @@ void SvgWriter::writeHeat(unsigned rank) {
     if (level <= 0 || left == right)
       return;
     raw_string_ostream(paths[size_t(dark)])
-        << 'M' << Px{left} << ' ' << Px{heatTop() + heatHeight / 2} << 'H'
+        << 'M' << Px{left} << ' ' << Px{top + heatHeight / 2} << 'H'
         << Px{right};
   };
   int64_t since = picture.from(), held = 0;
-  picture.forEachLevel(rank, [&](int64_t time, int64_t level) {
-    add(held, since, time);
-    since = time;
-    held = level;
-  });
+  picture.forEachLevel(
+      rank,
+      [&](int64_t time, int64_t level) {
+        add(held, since, time);
+        since = time;
+        held = level;
+      },
+      place);
   add(held, since, picture.to());
-  os << "<rect class=\"lane\" x=\"" << Px{leftMargin} << "\" y=\""
-     << Px{heatTop()} << "\" width=\"" << Px{plotWidth} << "\" height=\""
-     << Px{heatHeight} << "\"/>\n";
+  os << "<rect class=\"lane\" x=\"" << Px{leftMargin} << "\" y=\"" << Px{top}
+     << "\" width=\"" << Px{plotWidth} << "\" height=\"" << Px{heatHeight}
+     << "\"/>\n";
   for (size_t level = 1; level <= heatLevels; ++level)
     if (!paths[level].empty())
-      os << "<path class=\"heat h" << level << "\" d=\"" << paths[level]
-         << "\"/>\n";
-  text(os, "side", sideLeft(), heatTop() + heatHeight, peakText(rank)) << '\n';
+      os << "<path class=\"heat " << (isHost ? "host " : "") << 'h' << level
+         << "\" d=\"" << paths[level] << "\"/>\n";
+  if (!isHost)
+    text(os, "side", sideLeft(), top + heatHeight, peakText(rank)) << '\n';
+}
+
+/// Writes what a rank keeps on the host, as a line over its memory.
+void SvgWriter::writeHostCurve(unsigned rank, int64_t base, int64_t highest) {
+  os << "<path class=\"host\" d=\"M" << Px{leftMargin} << ' ' << Px{base};
+  picture.forEachLevel(
+      rank,
+      [&](int64_t time, int64_t level) {
+        os << 'H' << Px{x(time)} << 'V'
+           << Px{base - int64_t(__int128(level) * memoryHeight / highest)};
+      },
+      MemoryPlace::Host);
+  os << 'H' << Px{leftMargin + plotWidth} << "\"/>\n";
 }
 
 void SvgWriter::writeMemory() {
@@ -254,7 +282,8 @@ void SvgWriter::writeMemory() {
   }
   text(os, "sub", leftMargin, memoryTop - 70,
        Twine("Memory in time, with the peak") +
-           (anyLimit ? " and the limit" : ""))
+           (anyLimit ? " and the limit" : "") +
+           (facts.hasHost() ? "; line: on the host" : ""))
       << '\n';
   for (unsigned rank = 0; rank != picture.shownRanks(); ++rank) {
     int64_t base = memoryTop + rank * memoryPitch + memoryHeight;
@@ -269,6 +298,8 @@ void SvgWriter::writeMemory() {
     });
     os << 'H' << Px{leftMargin + plotWidth} << 'V' << Px{base} << "Z\"/>";
     text(os, "side", sideLeft(), base - 50, peakText(rank)) << '\n';
+    if (facts.hasHost())
+      writeHostCurve(rank, base, highest);
     if (int64_t limit = limitOf(rank))
       os << "<path class=\"limit\" d=\"M" << Px{leftMargin} << ' ' << y(limit)
          << 'H' << Px{leftMargin + plotWidth} << "\"/>\n";

@@ -23,9 +23,8 @@ static StringRef legendText(StepKind kind) {
       {StepKind::Unshard, "unshard"},
       {StepKind::Reshard, "reshard"},
       {StepKind::R, "R recomputation"},
-      {StepKind::Update, "optimizer step"},
+      {StepKind::Update, "U optimizer step"},
       {StepKind::Offload, "copy to the host"},
-      {StepKind::WaitOffload, "copy to the host"},
       {StepKind::Reload, "copy from the host"},
       {StepKind::ReduceTied, "sum tied gradients"}};
   for (const auto &[known, text] : texts)
@@ -58,6 +57,7 @@ SvgLayout::SvgLayout(const Picture &picture, const EmitOptions &options,
 //===----------------------------------------------------------------------===//
 
 void SvgLayout::survey() {
+  uint32_t posted = 0;
   for (unsigned rank = 0; rank != picture.shownRanks(); ++rank) {
     const StepList &list = schedule.ranks[rank];
     picture.forEachGroup(rank, [&](const Picture::Group &group) {
@@ -70,16 +70,20 @@ void SvgLayout::survey() {
           continue;
         }
         if (isCompute(step.kind())) {
-          labelLetters = std::max(labelLetters, number(step).size());
+          labelLetters = std::max(labelLetters, number(rank, step).size());
           hasPairs |= group.end - group.begin > 1;
         }
-        hasFsdp |= isPosted(step.kind());
+        if (isPosted(step.kind()))
+          posted |= 1u << unsigned(sideLaneOf(step.kind()));
       }
     });
     picture.forEachWait(rank, [&](Step step, int64_t) {
-      (isSendWait(step.kind()) ? hasSendWaits : hasReductionWaits) = true;
+      waitKinds |= step_facts::bit(step.kind());
     });
   }
+  for (SideLane lane : sideLanes)
+    if (posted >> unsigned(lane) & 1)
+      sides.push_back(lane);
 }
 
 /// Finds the phases of the first rank. Timed phases usually alternate, so a run
@@ -193,10 +197,11 @@ void SvgLayout::layOut() {
   y += 180 + 120 + (phases.empty() ? 0 : 120);
 
   lanesTop = y;
-  bool marks = hasSendWaits || hasReductionWaits;
+  bool marks = waitKinds != 0;
   bool hasHeat = memoryView == MemoryView::Heat;
   laneGap = arrows.empty() && !marks ? 50 : 130;
-  lanePitch = (hasHeat ? heatTop() + heatHeight : laneDepth()) + laneGap;
+  int64_t heats = facts.hasHost() ? hostTop() : heatTop();
+  lanePitch = (hasHeat ? heats + heatHeight : laneDepth()) + laneGap;
   axisTop = lanesBottom() + (marks && !hasHeat ? 80 : 30);
   memoryTop = axisTop + 430;
   height = memoryView == MemoryView::Panel
@@ -239,13 +244,17 @@ void SvgLayout::layOutLegend(int64_t &y) {
     item("activations", LegendItem::Arrow, "act");
     item("gradients", LegendItem::Arrow, "grad");
   }
-  if (hasSendWaits)
+  if (hasSendWaits())
     item("wait for a send", LegendItem::Mark, "head-act");
-  if (hasReductionWaits)
-    item("wait for a reduction", LegendItem::Mark,
-         ("k" + Twine(unsigned(StepKind::WaitReduceGrad))).str());
+  for (auto [kind, text] :
+       {std::pair(StepKind::WaitReduceGrad, "wait for a reduction"),
+        {StepKind::WaitOffload, "wait for a copy"}})
+    if (waitKinds & step_facts::bit(kind))
+      item(text, LegendItem::Mark, ("k" + Twine(unsigned(kind))).str());
   if (memoryView == MemoryView::Heat)
     item("memory, up to the peak", LegendItem::Heat, "", 300);
+  if (memoryView != MemoryView::None && facts.hasHost())
+    item("memory on the host", LegendItem::Arrow, "host");
 }
 
 } // namespace pipec

@@ -20,7 +20,8 @@ public:
   static constexpr int64_t leftMargin = 620;
   static constexpr int64_t edge = 140;
   static constexpr int64_t laneHeight = 220;
-  static constexpr int64_t fsdpHeight = 70;
+  static constexpr int64_t sideHeight = 70;
+  static constexpr int64_t sidePitch = sideHeight + 20;
   static constexpr int64_t memoryHeight = 180;
   static constexpr int64_t memoryPitch = memoryHeight + 50;
   static constexpr int64_t heatHeight = 50;
@@ -72,30 +73,37 @@ public:
   /// The left end of the column with idle time and peaks.
   int64_t sideLeft() const { return leftMargin + plotWidth + 80; }
   int64_t laneTop(unsigned rank) const { return lanesTop + rank * lanePitch; }
-  /// The height of a lane including that for FSDP actions.
-  int64_t laneDepth() const {
-    return laneHeight + (hasFsdp ? 20 + fsdpHeight : 0);
-  }
+  /// The top of the `n`-th of `sides`, and the height of a lane with all of
+  /// them.
+  int64_t sideTop(size_t n) const { return laneHeight + 20 + n * sidePitch; }
+  int64_t laneDepth() const { return sideTop(sides.size()) - 20; }
   /// The top of the strip for memory, from the top of its lane.
-  int64_t heatTop() const {
-    return laneDepth() + (hasSendWaits || hasReductionWaits ? 75 : 20);
-  }
+  int64_t heatTop() const { return laneDepth() + (waitKinds ? 75 : 20); }
+  /// The same for what is on the host.
+  int64_t hostTop() const { return heatTop() + heatHeight + 20; }
   int64_t lanesBottom() const {
     return laneTop(picture.shownRanks()) - laneGap;
   }
+  /// The peak of a rank and, if any rank has memory on the host, that there.
   std::string peakText(unsigned rank) const {
-    return roundedText(picture.memory().size(facts.peak(rank)));
+    auto size = [&](int64_t peak) {
+      return roundedText(picture.memory().size(peak));
+    };
+    return size(facts.peak(rank)) +
+           (facts.hasHost() ? ", host " + size(facts.hostPeak(rank)) : "");
   }
-  /// The text on the box of a step: the micro-batch, the slice and the chunk.
-  std::string number(Step step) const {
+  /// The text on the box of a step: its number, or its letter if it has no
+  /// unit.
+  std::string number(unsigned rank, Step step) const {
     std::string text;
     llvm::raw_string_ostream os(text);
-    printUnit(os, step.unit(), schedule.numSlices);
-    picture.chunks().print(picture.chunks().of(schedule, step), os);
+    if (!hasUnit(step.kind()))
+      os << stepLetter(step.kind());
+    printStepNumber(os, schedule, picture.chunks(), rank, step);
     return text;
   }
-  unsigned shade(Step step) const {
-    return shadeOf(picture.shadedOf(step), picture.numShaded());
+  unsigned shade(unsigned rank, Step step) const {
+    return shadeOf(picture.shadedOf(rank, step), picture.numShaded());
   }
 
   const Picture &picture;
@@ -109,8 +117,11 @@ public:
   /// Empty unless there are several phases.
   std::vector<PhaseRun> phases;
   bool hasPairs = false;
-  bool hasFsdp = false;
-  bool hasSendWaits = false, hasReductionWaits = false;
+  /// The lanes of posted steps.
+  std::vector<SideLane> sides;
+  /// A bit for each kind of wait.
+  uint32_t waitKinds = 0;
+  bool hasSendWaits() const { return waitKinds & step_facts::sendWaits; }
   /// The length of the longest `number`.
   size_t labelLetters = 1;
 
@@ -189,13 +200,14 @@ private:
   void writeLanes();
   template <class Visit> void forEachBox(unsigned rank, Visit visit) const;
   void writeLane(unsigned rank);
-  void writeFsdp(unsigned rank);
+  void writeSide(unsigned rank, size_t n);
   void writeMark(llvm::StringRef colorClass, int64_t x, int64_t y);
   void writeWaits(unsigned rank);
   void writeArrows();
 
-  void writeHeat(unsigned rank);
+  void writeHeat(unsigned rank, MemoryPlace place);
   void writeMemory();
+  void writeHostCurve(unsigned rank, int64_t base, int64_t highest);
 
   Rational scale;
   llvm::raw_ostream &os;

@@ -10,10 +10,11 @@
 //   F3a     on a rank with several stages: a is the first of them in the
 //           order of the model, b the second, ...
 //   F3&B1   an overlap, members in issue order
+//   R3, U   recomputation for micro-batch 3, an optimizer step
 //   .       idle
 //
-// Transfers, FSDP actions and waits are counted below the table. The form with
-// an axis of time is in TimelineTimes.cpp, and that with slots below:
+// Transfers, FSDP actions, copies and waits are counted below the table. The
+// form with an axis of time is in TimelineTimes.cpp, and that with slots below:
 //
 //   one_f_one_b: 2 ranks, 2 stages, 3 micro-batches, 8 slots
 //
@@ -60,9 +61,8 @@ size_t printTimelineGroup(raw_ostream &os, const Schedule &schedule,
   for (size_t i = begin, end = Schedule::groupEnd(list, i); i != end; ++i) {
     text.clear();
     raw_svector_ostream name(text);
-    name << stepKindName(list[i].kind());
-    printUnit(name, list[i].unit(), schedule.numSlices);
-    chunks.print(chunks.of(schedule, list[i]), name);
+    name << stepLetter(list[i].kind());
+    printStepNumber(name, schedule, chunks, rank, list[i]);
     os << (colors ? terminalColor(list[i].kind()) : "") << text
        << (colors ? StringRef(plainColor) : "")
        << (list[i].joined() ? "&" : "");
@@ -73,23 +73,25 @@ size_t printTimelineGroup(raw_ostream &os, const Schedule &schedule,
 
 StringRef terminalColor(StepKind kind) {
   // Bright blue, since most terminals show blue too dark to read on black;
-  // yellow, green and cyan. These are distinguishable for most readers, and the
-  // letter identifies the kind too.
+  // yellow, green and cyan; magenta and grey for recomputation and optimizer
+  // steps. These are distinguishable for most readers, and the letter
+  // identifies the kind too.
   static constexpr StringLiteral codes[] = {"\033[94m", "\033[33m", "\033[32m",
-                                            "\033[36m"};
+                                            "\033[36m", "\033[35m", "\033[90m"};
   return codes[unsigned(kind)];
 }
 
 void printNotDrawn(raw_ostream &os, const Schedule &schedule) {
-  size_t transfers = 0, actions = 0, sums = 0, waits = 0;
+  size_t transfers = 0, actions = 0, sums = 0, copies = 0, waits = 0;
   for (const StepList &list : schedule.ranks)
     for (Step step : list) {
       transfers += isSend(step.kind());
       actions += step.stream() == Stream::Gather;
       sums += step.stream() == Stream::Tied;
+      copies += isCopy(step.kind());
       waits += isWait(step.kind());
     }
-  if (transfers + actions + sums + waits == 0)
+  if (transfers + actions + sums + copies + waits == 0)
     return;
   os << "\nnot drawn: ";
   ListSeparator comma;
@@ -99,6 +101,8 @@ void printNotDrawn(raw_ostream &os, const Schedule &schedule) {
     os << comma << countText(actions, "FSDP action");
   if (sums)
     os << comma << countText(sums, "tied reduction");
+  if (copies)
+    os << comma << copies << (copies == 1 ? " copy" : " copies");
   if (waits)
     os << comma << countText(waits, "wait");
   os << '\n';

@@ -4,11 +4,11 @@
 // The "JSON Object Format" of Google's document "Trace Event Format", in the
 // subset that Perfetto's importer supports. Every rank is a process with a
 // track for its compute steps, one for its phases, one for its FSDP actions if
-// there are any, one per edge and direction on which it sends, and a counter of
-// its memory.
+// there are any, one for copies in each direction, one per edge and direction on
+// which it sends, and counters of its memory on the device and on the host.
 //
 //   X       a step or an overlap; a phase
-//   i       the end of a wait for a send or a reduction
+//   i       the end of a wait for a send, a reduction or a copy
 //   s, f    a flow: a result for another rank, from its producer to its
 //           consumer
 //   b, e    a transfer, if the schedule has transfers
@@ -47,9 +47,9 @@ public:
   /// The second of a pair of runs, of as many ranks, follows the first one in
   /// the same trace.
   TraceWriter(const Picture &picture, const SourceFiles &files, raw_ostream &os,
-              bool hasPair, bool isSecond = false)
+              unsigned tracks, bool hasPair, bool isSecond = false)
       : picture(picture), schedule(picture.schedule()), files(files), os(os),
-        hasPair(hasPair), isSecond(isSecond), first(!isSecond) {
+        tracks(tracks), hasPair(hasPair), isSecond(isSecond), first(!isSecond) {
     constexpr int64_t longest = std::numeric_limits<int64_t>::max() / 4;
     while (nanosAUnit > 1 && scaled(picture.length()) > longest)
       nanosAUnit /= 10;
@@ -93,16 +93,28 @@ private:
 
   /// Those of a second run follow all threads of the first one.
   unsigned process(unsigned rank) const {
-    return rank + 1 + (isSecond ? 3 * schedule.numRanks : 0);
+    return rank + 1 + (isSecond ? tracks * schedule.numRanks : 0);
   }
   // The first thread of a process has its number.
   unsigned computeTrack(unsigned rank) const { return process(rank); }
-  unsigned fsdpTrack(unsigned rank) const {
-    return schedule.numRanks + process(rank);
-  }
   unsigned phaseTrack(unsigned rank) const {
     return 2 * schedule.numRanks + process(rank);
   }
+  unsigned sideTrack(unsigned rank, SideLane lane) const {
+    constexpr unsigned numbers[] = {1, 3, 4};
+    return numbers[unsigned(lane)] * schedule.numRanks + process(rank);
+  }
+
+  /// True for a posted step, and for a wait for one.
+  static bool isOnSide(StepKind kind) {
+    return isPosted(kind) || (isWait(kind) && !isSendWait(kind));
+  }
+  unsigned trackOf(unsigned rank, Step step) const {
+    return isOnSide(step.kind()) ? sideTrack(rank, sideLaneOf(step.kind()))
+                                 : computeTrack(rank);
+  }
+  static constexpr StringLiteral sideNames[] = {"FSDP", "copies to the host",
+                                                "copies from the host"};
 
   /// An event of a type, which begins with its time.
   struct Event : JsonObject {
@@ -142,7 +154,8 @@ private:
   void writePhases(unsigned rank);
   void writeRank(unsigned rank);
   void writeStep(const Picture::Group &group);
-  void writeWhat(JsonObject &args, Step step) const;
+  void writeWhat(JsonObject &args, unsigned rank, Step step) const;
+  void writeLevels(unsigned rank, StringRef name, MemoryPlace place);
   void countFlowEnds();
   void writeFlow(const Picture::Group &group, Step step);
   void writeTransfer(unsigned rank, const Picture::Group &group);
@@ -165,6 +178,8 @@ private:
   const SourceFiles &files;
   raw_ostream &os;
   int64_t nanosAUnit = 1000000;
+  /// The number of threads per rank.
+  const unsigned tracks;
   const bool hasPair, isSecond;
   bool first;
   uint64_t numTransfers = 0;
@@ -197,10 +212,11 @@ void TraceWriter::writeNames(unsigned rank) {
       << schedule.name << ", 1 unit of time is " << Micros{nanosAUnit} << " us";
   metadata("process_labels", rank, track, "labels", label);
   nameTrack(rank, track, "compute", 0);
-  if (llvm::any_of(schedule.ranks[rank], [](Step step) {
-        return isPosted(step.kind()) || step.kind() == StepKind::WaitReduceGrad;
-      }))
-    nameTrack(rank, fsdpTrack(rank), "FSDP", 1);
+  for (SideLane lane : sideLanes)
+    if (any_of(schedule.ranks[rank], [&](Step step) {
+          return isOnSide(step.kind()) && sideLaneOf(step.kind()) == lane;
+        }))
+      nameTrack(rank, sideTrack(rank, lane), sideNames[unsigned(lane)], 1);
   if (!schedule.phases.empty())
     nameTrack(rank, phaseTrack(rank), "phases", 2);
 }
@@ -243,24 +259,33 @@ void TraceWriter::writeRank(unsigned rank) {
       writeStep(group);
   });
   picture.forEachWait(rank, [&](Step step, int64_t time) {
-    Event event(*this, 'i', rank,
-                isSendWait(step.kind()) ? computeTrack(rank) : fsdpTrack(rank),
-                time);
+    Event event(*this, 'i', rank, trackOf(rank, step), time);
     printStep(event("s", "t")("cat", "wait").key("name") << '"', picture.flow(),
               step);
     os << '"';
     JsonObject args(event.key("args"));
-    writeWhat(args, step);
+    writeWhat(args, rank, step);
   });
-  picture.forEachLevel(rank, [&](int64_t time, int64_t level) {
-    Event event(*this, 'C', rank, computeTrack(rank), time);
-    event("name", "memory").key("args")
-        << "{\"kept\":" << roundedText(picture.memory().size(level)) << '}';
-  });
+  writeLevels(rank, "memory", MemoryPlace::Device);
+  if (any_of(list, [](Step step) { return isCopy(step.kind()); }))
+    writeLevels(rank, "memory on the host", MemoryPlace::Host);
+}
+
+/// Writes a counter of the memory of a rank.
+void TraceWriter::writeLevels(unsigned rank, StringRef name,
+                              MemoryPlace place) {
+  picture.forEachLevel(
+      rank,
+      [&](int64_t time, int64_t level) {
+        Event event(*this, 'C', rank, computeTrack(rank), time);
+        event("name", name).key("args")
+            << "{\"kept\":" << roundedText(picture.memory().size(level)) << '}';
+      },
+      place);
 }
 
 /// Writes a step as members of a JSON object.
-void TraceWriter::writeWhat(JsonObject &args, Step step) const {
+void TraceWriter::writeWhat(JsonObject &args, unsigned rank, Step step) const {
   args("kind", stepKindName(step.kind()));
   args(step.stream() == Stream::Tied ? "group" : "stage", step.stage());
   if (!hasUnit(step.kind()))
@@ -268,18 +293,16 @@ void TraceWriter::writeWhat(JsonObject &args, Step step) const {
   args("microbatch", step.unit() / schedule.numSlices);
   if (schedule.numSlices > 1)
     args("slice", step.unit() % schedule.numSlices);
-  args("chunk", picture.chunks().of(schedule, step));
+  args("chunk", picture.chunks().of(schedule, rank, step));
 }
 
 void TraceWriter::writeStep(const Picture::Group &group) {
   const StepList &list = schedule.ranks[group.rank];
   ArrayRef<Step> steps =
       ArrayRef(list).slice(group.begin, group.end - group.begin);
-  bool fsdp = isPosted(steps.front().kind());
   bool overlap = steps.size() > 1;
   {
-    Event event(*this, 'X', group.rank,
-                fsdp ? fsdpTrack(group.rank) : computeTrack(group.rank),
+    Event event(*this, 'X', group.rank, trackOf(group.rank, steps.front()),
                 group.start);
     event.key("dur") << length(group.start, group.finish);
     event("cat",
@@ -295,10 +318,10 @@ void TraceWriter::writeStep(const Picture::Group &group) {
     if (overlap)
       args("kind", "overlap").array("members", steps, [&](Step step) {
         JsonObject member(os);
-        writeWhat(member, step);
+        writeWhat(member, group.rank, step);
       });
     else
-      writeWhat(args, steps.front());
+      writeWhat(args, group.rank, steps.front());
     args("position", group.begin);
     if (steps.front().phase() < schedule.phases.size())
       args("phase", schedule.phases[steps.front().phase()]);
@@ -310,7 +333,7 @@ void TraceWriter::writeStep(const Picture::Group &group) {
                                numbers.of(group.rank, group.end)) != -1)
       args("critical", true);
   }
-  if (!fsdp)
+  if (!isOnSide(steps.front().kind()))
     for (Step step : steps)
       writeFlow(group, step);
 }
@@ -364,7 +387,7 @@ void TraceWriter::writeTransfer(unsigned rank, const Picture::Group &group) {
       JsonObject args(event.key("args"));
       if (type == 'e')
         continue;
-      writeWhat(args, step);
+      writeWhat(args, rank, step);
       if (critical.test(picture.simulation().numbers().of(rank, i)))
         args("critical", true);
     }
@@ -383,9 +406,16 @@ LogicalResult emitTrace(const Schedule &schedule, const EmitOptions &options,
   if (options.with && failed(other = picture(*options.with, options.withRun)))
     return failure();
   const SourceFiles &files = diags.sourceFiles();
-  TraceWriter(*own, files, os, options.with).write();
+  auto hasCopies = [](const Schedule &shown) {
+    return shown.has(step_facts::kindsOf(Object::Copy));
+  };
+  bool copies =
+      hasCopies(schedule) || (options.with && hasCopies(*options.with));
+  unsigned tracks = copies ? 5 : 3;
+  TraceWriter(*own, files, os, tracks, options.with).write();
   if (options.with)
-    TraceWriter(*other, files, os, true, /*isSecond=*/true).writeRanks();
+    TraceWriter(*other, files, os, tracks, true, /*isSecond=*/true)
+        .writeRanks();
   os << "\n]}\n";
   return success();
 }

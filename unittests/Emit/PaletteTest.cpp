@@ -3,6 +3,8 @@
 
 #include "Emit/Palette.h"
 
+#include "llvm/ADT/ArrayRef.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,6 +23,8 @@ using Matrix = std::array<Triple, 3>;
 constexpr Scheme schemes[] = {Scheme::Light, Scheme::Dark};
 constexpr StepKind computeKinds[] = {StepKind::F, StepKind::B, StepKind::I,
                                      StepKind::W};
+constexpr StepKind extraKinds[] = {StepKind::R, StepKind::Update};
+constexpr StepKind copyKinds[] = {StepKind::Offload, StepKind::Reload};
 constexpr StepKind fsdpKinds[] = {StepKind::Unshard, StepKind::Reshard,
                                   StepKind::ReduceGrad};
 
@@ -116,9 +120,14 @@ template <class Visit> void forEachColor(Scheme scheme, Visit visit) {
   for (StepKind kind : computeKinds)
     for (Color color : colorsOf(scheme, kind))
       visit(kind, color);
-  for (StepKind kind : fsdpKinds)
-    for (Color color : colorsOf(scheme, kind))
-      visit(kind, color);
+  auto visitAll = [&](llvm::ArrayRef<StepKind> kinds) {
+    for (StepKind kind : kinds)
+      for (Color color : colorsOf(scheme, kind))
+        visit(kind, color);
+  };
+  visitAll(extraKinds);
+  visitAll(copyKinds);
+  visitAll(fsdpKinds);
 }
 
 // A picture must show where a rank is idle. WCAG 2.2 requires a contrast of 3:1
@@ -154,6 +163,26 @@ TEST(Palette, KindsDifferForEveryVisionAndInGrey) {
                 << text(first) << ' ' << text(second);
           }
       }
+}
+
+TEST(Palette, RecomputationAndOptimizerStepsDifferForEveryVision) {
+  for (Scheme scheme : schemes)
+    for (StepKind a : extraKinds)
+      for (Color first : colorsOf(scheme, a)) {
+        EXPECT_GE(contrast(first, textColor(scheme, a)), 4.5) << text(first);
+        forEachColor(scheme, [&](StepKind b, Color second) {
+          if (isCompute(b) && a != b)
+            EXPECT_GE(leastDifference(first, second), 15)
+                << text(first) << ' ' << text(second);
+        });
+      }
+}
+
+TEST(Palette, CopiesDifferInGrey) {
+  for (Scheme scheme : schemes)
+    EXPECT_GE(std::abs(lightness(fillColor(scheme, StepKind::Offload)) -
+                       lightness(fillColor(scheme, StepKind::Reload))),
+              12);
 }
 
 TEST(Palette, FsdpActionsDifferInGrey) {

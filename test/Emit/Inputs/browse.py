@@ -84,6 +84,12 @@ class Page:
         self.settle()
         return self.driver.find_element(By.ID, "tip").text
 
+    def hit(self, x, y):
+        """What is said about a point of the canvas."""
+        self.mouse(x, y).perform()
+        self.settle()
+        return self.driver.find_element(By.ID, "tip").text
+
     def wheel(self, x, y, delta):
         size = self.canvas.size
         origin = ScrollOrigin.from_element(self.canvas, round(x - size["width"] / 2), round(y - size["height"] / 2))
@@ -274,6 +280,48 @@ def waits(page, _):
     tip = page.driver.find_element(By.ID, "tip").text
     check("WAIT_SEND_B s1 m1" in tip, f"the wait is not named: {tip}")
     page.shot("waits")
+
+
+def copies(page, _):
+    """Copies to the host and back: their lanes, what is on the host, and the search."""
+    def find(text):
+        page.js("document.getElementById('search').value = arguments[0]; pipec.findNext(1);", text)
+        page.settle()
+        return page.driver.find_element(By.ID, "hits").text, page.driver.find_element(By.ID, "status").text
+
+    legend = page.driver.find_element(By.ID, "legend").text
+    for text in "R recomputation", "U optimizer step", "copy to the host", "copy from the host", "wait for a copy", \
+            "memory on the host":
+        check(text in legend, f"not in the legend: {text}")
+    page.shot("copies")
+    for text, tip in {"OFFLOAD3": "OFFLOAD s0 m3; what copy to the host; time", "R2": "R s1 m2; what recomputation; time",
+                      "reload s0 m3": "RELOAD s0 m3; what copy from", "UPDATE s1": "UPDATE s1; what optimizer step"}.items():
+        hits, status = find(text)
+        check(hits == "1 of 1" and tip in status, f"{text}: {hits}, {status}")
+    check(find("U")[0] == "1 of 2" and find("r1 R")[0].startswith("1 of"), "not found by kind and rank")
+    check(find("OFFLOAD99")[0] == "none" and "OFFLOAD, RELOAD" in find("OFFLOAD99")[1], "found what is not there")
+    # The address of a copy, and the keys beside it.
+    find("OFFLOAD3")
+    check(page.until(lambda: "step=A.out.r0." in page.js("return location.hash")), "no address")
+    page.js("location.hash = '#step=A.in.r0.0'")
+    check(page.until(lambda: page.js("return pipec.scene.selected?.side?.name") == "in"), "not selected by the address")
+    page.js("document.getElementById('view').focus()")
+    ActionChains(page.driver).key_down(Keys.SHIFT).send_keys(Keys.ARROW_RIGHT).key_up(Keys.SHIFT).perform()
+    check(page.js("return pipec.scene.selected.index") == 1, "no next copy")
+    page.press(Keys.ENTER)
+    check(page.js("return pipec.scene.microbatch === pipec.scene.selected.side.microbatch[1]"), "not followed")
+    page.press(Keys.ESCAPE)
+    # Under the pointer: a copy, and what is on the host.
+    x, y = page.js("""
+        const row = pipec.scene.rows[0], side = row.lane.sides[0], {from, to} = pipec.scene.view;
+        return [pipec.nameWidth + (side.start[0] + 0.2 - from) / (to - from) * (pipec.right - pipec.nameWidth),
+                pipec.axisHeight + row.sideY[0] - pipec.scene.view.top + 3];""")
+    check(page.hit(x, y).startswith("rank 0: OFFLOAD s0 m"), f"not named: {page.hit(x, y)}")
+    check(page.pixel(x - 3, y) == page.js("return painter.kindColors(pipec.scene.schedules[0], 'o')[0]"), "not drawn")
+    y = page.js("const row = pipec.scene.rows[0]; return pipec.axisHeight + row.memoryY - pipec.scene.view.top + 5")
+    check("on the host" in page.hit(x, y) and "peak there 1" in page.hit(x, y), f"no word about the host: {page.hit(x, y)}")
+    table = page.driver.find_element(By.ID, "ranks").get_attribute("textContent")
+    check("peak on the host" in table, f"not in the table: {table}")
 
 
 def resize(page, _):
@@ -613,7 +661,7 @@ def large(page, _):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("case", choices=[
-        "look", "dark", "frames", "arrows", "waits", "resize", "keyboard", "link", "save", "rows", "labels", "compare",
+        "look", "dark", "frames", "arrows", "waits", "copies", "resize", "keyboard", "link", "save", "rows", "labels", "compare",
         "work", "site", "large"])
     parser.add_argument("pages", nargs="+")
     parser.add_argument("--shots")

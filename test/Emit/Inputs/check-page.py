@@ -4,7 +4,7 @@
     check-page.py PAGE IR...
 
 The page refers to nothing outside. Its blocks of JSON, one for each IR, hold
-the compute steps, overlaps, transfers and FSDP actions of the IR in its order.
+the compute steps, overlaps, transfers, FSDP actions and copies of the IR in its order.
 """
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
@@ -19,19 +19,20 @@ def check(holds, what):
 
 
 def read_ir(path):
-    """[(groups of compute steps, sends, FSDP actions, waits)] by rank."""
+    """[(groups of compute steps, sends, FSDP actions, waits, copies)] by rank."""
     ranks = []
     for line in open(path, encoding="utf-8"):
         if re.match(r"\s*rank \d+ \{", line):
-            ranks.append(([], [], [], []))
+            ranks.append(([], [], [], [], []))
         elif ranks:
-            steps = re.findall(r"(?<![_A-Z])([FBIW]) s(\d+) m(\d+)", line)
+            steps = re.findall(r"(?<![_A-Z])([FBIWR]|UPDATE) s(\d+)(?: m(\d+))?", line)
             if steps:
-                ranks[-1][0].append([(k, int(s), int(m)) for k, s, m in steps])
+                ranks[-1][0].append([(k[0], int(s), int(m or -1)) for k, s, m in steps])
+            ranks[-1][4].extend((k, int(s), int(m)) for k, s, m in re.findall(r"(?<!_)(OFFLOAD|RELOAD) s(\d+) m(\d+)", line))
             ranks[-1][1].extend((k, int(s), int(m), int(r))
                                 for k, s, m, r in re.findall(r"SEND_([FB]) s(\d+) m(\d+) -> r(\d+)", line))
             ranks[-1][3].extend((k, int(s), int(m or 0))
-                                for k, s, m in re.findall(r"WAIT_(SEND_F|SEND_B|REDUCE_GRAD) s(\d+)(?: m(\d+))?", line))
+                                for k, s, m in re.findall(r"WAIT_(SEND_F|SEND_B|REDUCE_GRAD|OFFLOAD) s(\d+)(?: m(\d+))?", line))
             ranks[-1][2].extend((k, int(s)) for k, s in re.findall(r"(?<!_)(UNSHARD|RESHARD|REDUCE_GRAD) s(\d+)", line))
     return ranks
 
@@ -81,7 +82,7 @@ def main():
         data, ranks = json.loads(text), read_ir(path)
         check(len(data["lanes"]) == len(ranks), "not a lane per rank")
         ends, sends = [], []
-        for lane, (groups, rank_sends, actions, rank_waits) in zip(data["lanes"], ranks):
+        for lane, (groups, rank_sends, actions, rank_waits, copies) in zip(data["lanes"], ranks):
             found, group = [], []
             for kind, stage, microbatch in zip(lane["k"], lane["s"], lane["m"]):
                 group.append((kind.upper(), stage, microbatch))
@@ -100,7 +101,12 @@ def main():
             kinds = {"U": "UNSHARD", "R": "RESHARD", "G": "REDUCE_GRAD"}
             fsdp = lane.get("fsdp", {"k": "", "s": []})
             check([(kinds[k], s) for k, s in zip(fsdp["k"], fsdp["s"])] == actions, "other FSDP actions")
-            kinds = {"F": "SEND_F", "B": "SEND_B", "G": "REDUCE_GRAD"}
+            for name, letter, kind in ("out", "O", "OFFLOAD"), ("in", "L", "RELOAD"):
+                found = lane.get(name, {"k": "", "s": [], "m": []})
+                check(set(found["k"]) <= {letter}, f"other steps than {kind}")
+                check([(kind, s, m) for s, m in zip(found["s"], found["m"])] == [c for c in copies if c[0] == kind],
+                      f"other copies of rank {lane['rank']}")
+            kinds = {"F": "SEND_F", "B": "SEND_B", "G": "REDUCE_GRAD", "O": "OFFLOAD"}
             waits = lane.get("waits", {"k": "", "s": [], "m": [], "t": []})
             found = [(kinds[k], s, m) for k, s, m in zip(waits["k"], waits["s"], waits["m"])]
             check(found == rank_waits, f"other waits: {found}, not {rank_waits}")

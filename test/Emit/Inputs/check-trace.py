@@ -26,13 +26,13 @@ def members(args):
 
 
 def read_ir(path):
-    """The compute steps, FSDP actions and waits of each rank, and what it sends."""
+    """The compute and posted steps and waits of each rank, and what it sends."""
     ranks = []
     for line in open(path, encoding="utf-8"):
         line = re.sub(r"\s*(@\S+|//.*)?$", "", line.strip())
         if re.match(r"rank \d+ \{$", line):
             ranks.append(([], []))
-        elif re.match(r"(overlap|F|B|I|W|UNSHARD|RESHARD|REDUCE_GRAD|WAIT_[A-Z_]+) ", line) and ranks:
+        elif re.match(r"(overlap|[FBIWR]|UPDATE|UNSHARD|RESHARD|REDUCE_GRAD|OFFLOAD|RELOAD|WAIT_[A-Z_]+) ", line) and ranks:
             ranks[-1][0].append(line.removeprefix("overlap "))
         elif ranks:
             ranks[-1][1].extend(re.findall(r"\bSEND_[FB] s\d+ m\d+ -> r\d+", line))
@@ -44,7 +44,8 @@ def main():
     check("microseconds" in trace.document["otherData"]["time"], "the scale of time is not said")
     check(trace.processes == {pid: f"rank {pid - 1}" for pid in trace.processes}, f"processes: {trace.processes}")
     threads = {(trace.process_of[tid], name): tid for tid, name in trace.threads.items()}
-    check({name for _, name in threads} <= {"compute", "FSDP", "phases"}, f"threads: {threads}")
+    stepping = ["compute", "FSDP", "copies to the host", "copies from the host"]
+    check({name for _, name in threads} <= {*stepping, "phases"}, f"threads: {threads}")
     for tid, slices in trace.slices.items():
         for a, b in zip(slices, slices[1:]):
             check(b.begin >= a.end, f"slices of {trace.threads[tid]} overlap: {a} {b}")
@@ -67,7 +68,7 @@ def main():
         check(all(span.args["kind"] == kind for span in spans), f"other transfers on {name}")
     if len(sys.argv) > 2:
         for rank, (steps, sends) in enumerate(read_ir(sys.argv[2])):
-            own = [step.name for name in ("compute", "FSDP") for step in trace.slices[threads.get((rank + 1, name), 0)]]
+            own = [step.name for name in stepping for step in trace.slices[threads.get((rank + 1, name), 0)]]
             check(sorted(own) == sorted(steps), f"rank {rank} has other steps")
             sent = [f"{members(span.args)} -> {name.split()[2]}" for (pid, name), spans in trace.spans.items()
                     for span in spans if pid == rank + 1]
