@@ -104,9 +104,13 @@ public:
   /// Starts the next transfer of an edge at `ready` or later. Returns its
   /// start.
   int64_t take(unsigned from, unsigned to, int64_t ready) {
+    // Results of several streams may leave in another order than they are made.
+    int64_t occupancy = costs.edge(from, to).occupancy;
+    if (occupancy == 0)
+      return ready;
     int64_t &edge = free[{from, to}];
     int64_t start = std::max(ready, edge);
-    edge = start + costs.edge(from, to).occupancy;
+    edge = start + occupancy;
     return start;
   }
 

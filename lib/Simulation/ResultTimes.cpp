@@ -6,6 +6,8 @@
 #include "Simulation/Resources.h"
 #include "Waiting/WaitState.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 #include <algorithm>
 
 using namespace llvm;
@@ -36,17 +38,18 @@ void ResultTimes::findDepartures() {
   EdgeQueues edges(run.costs());
   for (unsigned rank = 0; rank != schedule.numRanks; ++rank) {
     const StepList &list = schedule.ranks[rank];
-    for (size_t begin = 0, end = 0; begin != list.size(); begin = end) {
-      end = Schedule::groupEnd(list, begin);
-      if (!isCompute(list[begin].kind()))
-        continue;
-      int64_t made = run.end(rank, begin);
-      for (size_t i = begin; i != end; ++i)
-        for (const DataFlow::Port &output : flow.outputs(list[i]))
-          if (output.transfers)
-            departures[flow.datum(output, list[i].unit())] =
-                edges.take(rank, output.rank, made);
-    }
+    std::vector<std::pair<int64_t, uint32_t>> made;
+    for (uint32_t i = 0; i != list.size(); ++i)
+      if (isCompute(list[i].kind()))
+        made.push_back({run.end(rank, i), i});
+    // In the order of time; streams of stages are not in that of the list.
+    if (!schedule.streams.empty())
+      llvm::sort(made);
+    for (auto [time, i] : made)
+      for (const DataFlow::Port &output : flow.outputs(list[i]))
+        if (output.transfers)
+          departures[flow.datum(output, list[i].unit())] =
+              edges.take(rank, output.rank, time);
   }
 }
 

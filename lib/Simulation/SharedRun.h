@@ -23,8 +23,13 @@
 namespace pipec {
 
 /// True if a run of `schedule` has resources that several ranks share.
+inline bool sharesResources(const Schedule &schedule, const TickCosts &costs) {
+  return costs.hasPorts() || !schedule.costs.shares.empty();
+}
+/// True if a run must visit steps in the order of time: also where results of
+/// several streams of a rank wait for the same edge.
 inline bool needsSharedRun(const Schedule &schedule, const TickCosts &costs) {
-  return costs.hasPorts() || !schedule.costs.shares.empty() ||
+  return sharesResources(schedule, costs) ||
          (costs.hasOccupancy() && !schedule.streams.empty());
 }
 

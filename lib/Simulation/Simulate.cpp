@@ -162,8 +162,8 @@ FailureOr<Simulation> Simulator::run(const Schedule &schedule,
     }
     return endsUnderModel(std::move(clock));
   };
-  bool shared = needsSharedRun(schedule, ticks);
-  if (model && shared)
+  bool shared = !model && needsSharedRun(schedule, ticks);
+  if (model && sharesResources(schedule, ticks))
     return diags.report(schedule.source, diag::ShareUnderModel,
                         ticks.hasPorts() ? "port" : "share",
                         waitModelName(*model));

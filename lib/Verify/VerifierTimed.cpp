@@ -152,8 +152,13 @@ private:
       unsigned to = output.rank;
       if (to == ref.rank)
         continue;
+      made.leaves = end;
+      // Those of several streams use it in the order of time.
+      if (!schedule.streams.empty())
+        continue;
       Time &free = edges[to];
-      made.leaves = end && free ? std::max(*end, *free) : end;
+      if (end && free)
+        made.leaves = std::max(*end, *free);
       Time next = plus(made.leaves, schedule.costs.occupancyOf(ref.rank, to));
       free = next ? next : free;
     }
