@@ -199,6 +199,8 @@ DataModel::DataModel(const Schedule &schedule, const SourceFiles &files)
     paramTexts.push_back(cppComment(name));
   for (const std::vector<unsigned> &group : schedule.ties)
     tieTexts.push_back(listText(group));
+  for (const std::string &name : schedule.streams.names)
+    streamTexts.push_back(cppLiteral(name));
   layout = layoutText(schedule.layers);
   recomputed = findRecomputed(schedule);
   sharded.resize(schedule.numStages);

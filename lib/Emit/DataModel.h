@@ -146,7 +146,7 @@ private:
   mutable SourceLines lines;
   std::string nameText, sourceText;
   std::string cppNamespace, cppGuard, cppShortName, quotedName, quotedSource;
-  std::vector<std::string> phaseTexts, paramTexts, tieTexts;
+  std::vector<std::string> phaseTexts, paramTexts, tieTexts, streamTexts;
   std::string layout;
   /// Those of a graph that is not a chain.
   std::vector<StageGraph::Edge> edges;

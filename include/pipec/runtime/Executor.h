@@ -49,11 +49,13 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -408,6 +410,27 @@ private:
   void useKept(StepKind kind, int stage, int unit, Cell &cell);
   void runLaterUpdates();
 
+  // ExecutorStreams.h
+  struct Mark {
+    int stream = 0;
+    /// The computes of the stream that are done at the event; 0 for none.
+    std::uint64_t number = 0;
+    std::optional<EventOf<M>> event;
+  };
+  void enterStream(int stage);
+  void switchStream(int to);
+  template <class Visit> void forEachOperand(const Work &work, Visit &&visit);
+  void waitForUses(int user, const void *object);
+  void waitForMark(int user, const Mark &mark);
+  void waitForOperands(const Work &work);
+  void markOperands(const Work &work);
+  void beginReceive(const Tensor *tensor);
+  void endStreams();
+  /// The list of pools for what the current stream uses, and that for what
+  /// transfers use.
+  int ownList() const { return ModelEvents<M> ? stream : 0; }
+  static constexpr int transferList = ModelEvents<M> ? rankStream : 0;
+
   // ExecutorTies.h
   static void proceedTied(void *executor, Context &step);
   void sumTies();
@@ -474,13 +497,14 @@ private:
                                 const Header &got);
   void awaitSlowly(Request &request, const Step &step);
   void reclaimSends();
-  Tensor *acquireTensor() {
+  Tensor *acquireTensor() { return acquireTensor(ownList()); }
+  Tensor *acquireTensor(int list) {
     if (!sends.empty())
       reclaimSends();
-    return tensors.acquire();
+    return tensors.acquire(list);
   }
   /// Returns a tensor to its pool, or ends one of its uses if it has several.
-  void release(Tensor *tensor) {
+  void release(Tensor *tensor, int list) {
     for (std::pair<Tensor *, int> &one : uses)
       if (one.first == tensor) {
         if (--one.second != 0)
@@ -489,7 +513,7 @@ private:
         uses.pop_back();
         break;
       }
-    tensors.release(tensor);
+    tensors.release(tensor, list);
   }
   [[noreturn]] void stall(std::chrono::nanoseconds waited);
   void stopIfOthersFailed();
@@ -561,6 +585,14 @@ private:
   Pool<Activation> scratch;
   Pool<Stash> stashes;
   Pool<Copies> copies;
+  /// That of the last compute step.
+  int stream = 0;
+  /// Where computes may return before their work is done: the last use of each
+  /// object, and of each stage by its books; that of each stream; and by
+  /// stream + 1 and stream the number of the last compute that was waited for.
+  std::unordered_map<const void *, Mark> marks;
+  std::vector<Mark> last;
+  std::vector<std::vector<std::uint64_t>> waited;
   int keptNow = 0;
   int peakKept = 0;
   Pool<SliceContext> contexts;
@@ -619,6 +651,7 @@ private:
 #include "pipec/runtime/ExecutorRecompute.h"
 #include "pipec/runtime/ExecutorRun.h"
 #include "pipec/runtime/ExecutorSteps.h"
+#include "pipec/runtime/ExecutorStreams.h"
 #include "pipec/runtime/ExecutorTables.h"
 #include "pipec/runtime/ExecutorTies.h"
 #include "pipec/runtime/ExecutorTransfers.h"

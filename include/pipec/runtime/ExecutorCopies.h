@@ -53,6 +53,8 @@ void Executor<M, T>::copy(StepKind kind, int stage, int unit) {
   Context step = contextOf(Step{kind, stage, unit});
   step.kept = cell.kept;
   step.stash = cell.kept ? nullptr : cell.stash;
+  waitForUses(rankStream, cell.kept);
+  waitForUses(rankStream, cell.stash);
   static constexpr typename Context::Actions actions = {
       proceedCopy, isReady, doNothing, doNothing, doNothing};
   if (handled[int(kind)]) [[unlikely]]

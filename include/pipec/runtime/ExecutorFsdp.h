@@ -71,6 +71,8 @@ void Executor<M, T>::proceedFsdp(void *executor, Context &step) {
 template <class M, class T>
 void Executor<M, T>::fsdp(StepKind kind, int stage) {
   Context step = contextOf(Step{kind, stage, 0});
+  if constexpr (ModelEvents<M>)
+    waitForUses(rankStream, booksOf(stage));
   std::size_t index = 0;
   if (options.trace)
     index = record(RankState::Running, kind, stage, 0);

@@ -61,7 +61,7 @@ inline void Executor<M, T>::beginRecompute(Work &work) {
     failStep(work.kind, work.stage, work.unit, "runs twice");
   useKept(work.kind, work.stage, work.unit, cell);
   cell.flags |= RecomputeBegun;
-  work.kept = cell.kept = activations.acquire();
+  work.kept = cell.kept = activations.acquire(ownList());
   countKept(1);
   if constexpr (ModelSlices<M>)
     work.context = contextHeldBy(work).context;
@@ -79,11 +79,11 @@ inline void Executor<M, T>::beginRecompute(Work &work) {
 template <class M, class T>
 inline void Executor<M, T>::endRecompute(const Work &work) {
   if constexpr (ModelRecompute<M>) {
-    stashes.release(work.cell->stash);
+    stashes.release(work.cell->stash, ownList());
     work.cell->stash = nullptr;
   } else {
     if (work.output)
-      tensors.release(work.output);
+      tensors.release(work.output, ownList());
     releaseInputs(work);
   }
 }

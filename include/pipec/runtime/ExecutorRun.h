@@ -315,6 +315,7 @@ template <class M, class T> void Executor<M, T>::finish() {
     await(posted.transfer->request, posted.step);
     free(posted);
   }
+  endStreams();
   sumTies();
   runLaterUpdates();
   keepLosses();

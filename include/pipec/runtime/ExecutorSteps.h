@@ -80,6 +80,7 @@ auto Executor<M, T>::enterCompute(int stage, int unit) -> Work {
 template <class M, class T>
 template <StepKind K>
 void Executor<M, T>::begin(Work &work) {
+  enterStream(work.stage);
   if (work.books->managed && !work.books->unsharded) [[unlikely]]
     failStep(K, work.stage, work.unit, "runs while its stage is sharded");
   if constexpr (K == StepKind::Forward)
@@ -90,11 +91,13 @@ void Executor<M, T>::begin(Work &work) {
     beginRecompute(work);
   else
     beginBackward(work);
+  waitForOperands(work);
 }
 
 template <class M, class T>
 template <StepKind K>
 void Executor<M, T>::end(const Work &work) {
+  markOperands(work);
   if constexpr (K == StepKind::Forward)
     endForward(work);
   else if constexpr (K == StepKind::Recompute)
@@ -138,18 +141,18 @@ inline void Executor<M, T>::beginForward(Work &work) {
       });
     }
   if (!(cell.flags & Recomputed)) {
-    work.kept = cell.kept = activations.acquire();
+    work.kept = cell.kept = activations.acquire(ownList());
     countKept(1);
   } else if constexpr (ModelRecompute<M>) {
-    work.stash = cell.stash = stashes.acquire();
+    work.stash = cell.stash = stashes.acquire(ownList());
   } else {
-    work.kept = scratch.acquire();
+    work.kept = scratch.acquire(ownList());
     copyInput(work);
   }
   if constexpr (ModelSlices<M>) {
     HeldContext &of = contextHeldBy(work);
     if (work.unit % schedule->slices == 0)
-      of.context = contexts.acquire();
+      of.context = contexts.acquire(ownList());
     else if (!(find(work.stage, work.unit - 1)->flags & ForwardDone))
         [[unlikely]]
       failStep(work.kind, work.stage, work.unit,
@@ -181,9 +184,9 @@ inline void Executor<M, T>::endForward(const Work &work) {
     if (portOf(cell, i).flags & InputPosted)
       --received;
   if (!ModelRecompute<M> && (cell.flags & Recomputed)) [[unlikely]] {
-    scratch.release(work.kept);
+    scratch.release(work.kept, ownList());
     if (work.copied)
-      tensors.release(work.copied);
+      tensors.release(work.copied, ownList());
   } else {
     releaseInputs(work);
   }
@@ -195,7 +198,7 @@ inline void Executor<M, T>::endForward(const Work &work) {
         find(targetOf(work.stage, i), work.unit)->flags |= InputReady;
   } else if constexpr (ModelMinibatches<M>) {
     takeLoss(cell, work.unit);
-    tensors.release(cell.output);
+    tensors.release(cell.output, ownList());
     cell.output = nullptr;
   }
   cell.flags |= ForwardDone;
@@ -211,7 +214,7 @@ inline void Executor<M, T>::releaseInputs(const Work &work) {
     Cell &port = portOf(*work.cell, i);
     if (!port.input)
       continue;
-    release(port.input);
+    release(port.input, ownList());
     port.input = nullptr;
   }
 }
@@ -219,7 +222,7 @@ inline void Executor<M, T>::releaseInputs(const Work &work) {
 /// The last use of the activation.
 template <class M, class T>
 inline void Executor<M, T>::dropKept(const Work &work) {
-  activations.release(work.cell->kept);
+  activations.release(work.cell->kept, ownList());
   countKept(-1);
   work.cell->kept = nullptr;
   releaseContext(work);
@@ -322,7 +325,7 @@ inline void Executor<M, T>::endGradient(const Work &work) {
       continue;
     if (port.flags & GradientPosted)
       --received;
-    tensors.release(port.outputGradient);
+    tensors.release(port.outputGradient, ownList());
     port.outputGradient = nullptr;
   }
   dropKept(work);
@@ -345,7 +348,7 @@ inline void Executor<M, T>::releaseContext(const Work &work) {
     HeldContext &of = contextHeldBy(work);
     if (++of.done != schedule->slices)
       return;
-    contexts.release(of.context);
+    contexts.release(of.context, ownList());
     of = {};
   }
 }

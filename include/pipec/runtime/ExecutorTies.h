@@ -79,9 +79,10 @@ template <class M, class T> void Executor<M, T>::sumTied(int group) {
   } else {
     tiedParts.clear();
     for (int holder : tiedHolders[std::size_t(group)])
-      tiedParts.push_back({holder, acquireTensor()});
+      tiedParts.push_back({holder, acquireTensor(transferList)});
     Tensor *mine = nullptr;
     for (TiedPart &part : tiedParts) {
+      beginReceive(part.tensor);
       // The gradient of another rank has the same size.
       model.exportTied(group, *part.tensor);
       if (part.rank == rank)
@@ -119,7 +120,7 @@ template <class M, class T> void Executor<M, T>::sumTied(int group) {
         endTransfer(part.sending);
         endTransfer(part.receiving);
       }
-      tensors.release(part.tensor);
+      tensors.release(part.tensor, transferList);
     }
   }
 }

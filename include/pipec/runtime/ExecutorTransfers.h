@@ -86,6 +86,7 @@ auto Executor<M, T>::sendNow(const Step &step, int peer) -> Posted {
   cell.flags |= sent;
   Tensor *&slot = isForward ? cell.output : cell.inputGradient;
   Posted posted{step, nullptr, slot};
+  waitForUses(rankStream, slot);
   --unsent;
   std::size_t index = 0;
   if (options.trace) [[unlikely]]
@@ -101,7 +102,7 @@ auto Executor<M, T>::sendNow(const Step &step, int peer) -> Posted {
   } else {
     slot = nullptr;
     if (!posted.transfer)
-      release(posted.tensor);
+      release(posted.tensor, transferList);
   }
   return posted;
 }
@@ -120,9 +121,10 @@ auto Executor<M, T>::recv(const Step &step) -> Posted {
       (isForward ? ForwardBegun : GradientBegun)) [[unlikely]]
     failStep(step, "comes after the step that needs it");
   cell.flags |= isForward ? InputPosted : GradientPosted;
-  Posted posted{step, nullptr, acquireTensor()};
+  Posted posted{step, nullptr, acquireTensor(transferList)};
   (isForward ? cell.input : cell.outputGradient) = posted.tensor;
   peakReceived = std::max(peakReceived, ++received);
+  beginReceive(posted.tensor);
   prepare(step, *posted.tensor);
   startTransfer(posted, peer);
   if (posted.transfer)
@@ -300,8 +302,11 @@ template <class M, class T> template <int> void Executor<M, T>::sumReplicas() {
     if (other == rank)
       continue;
     publish(RankState::Running, StepKind::ReduceGrad, stage.stage, 0);
-    Tensor *mine = acquireTensor();
-    Tensor *theirs = acquireTensor();
+    Tensor *mine = acquireTensor(transferList);
+    Tensor *theirs = acquireTensor(transferList);
+    waitForUses(rankStream, &stage);
+    beginReceive(mine);
+    beginReceive(theirs);
     model.exportGradient(stage.stage, *mine);
     model.exportGradient(stage.stage, *theirs); // for its size
     Step step = {StepKind::ReduceGrad, stage.stage, 0};
@@ -323,8 +328,8 @@ template <class M, class T> template <int> void Executor<M, T>::sumReplicas() {
     await(sending->request, step);
     endTransfer(sending);
     endTransfer(receiving);
-    tensors.release(mine);
-    tensors.release(theirs);
+    tensors.release(mine, transferList);
+    tensors.release(theirs, transferList);
   }
 }
 

@@ -46,7 +46,7 @@ template <class M, class T> void Executor<M, T>::joinBatch() {
 /// Returns the transfer and the tensor of a complete send to their pools.
 template <class M, class T> void Executor<M, T>::free(const Posted &posted) {
   endTransfer(posted.transfer);
-  release(posted.tensor);
+  release(posted.tensor, transferList);
 }
 
 /// Returns the tensors of complete sends to their pool, oldest first.
@@ -92,7 +92,7 @@ template <class M, class T> void Executor<M, T>::waitSend(const Step &of) {
   }
   if (options.trace) [[unlikely]]
     options.trace->end(index);
-  release(tensor);
+  release(tensor, transferList);
   tensor = nullptr;
   --unwaited;
 }

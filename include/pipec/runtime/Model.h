@@ -130,6 +130,24 @@
 // Optimizer steps. `void update(int stage)` is called at an UPDATE, when the
 // gradients of the stage are complete.
 //
+// Streams. In a schedule with stages on streams of their own,
+// `void onStream(int stream)` is called before a compute step that runs on
+// another stream than the compute step before it, and at the end of a run with
+// 0. Stream 0 is that of stages without a stream of their own, and n that of
+// the n-th name in `streams` of the generated source. With two more functions
+// the computes of a model, in any schedule, may return before their work is
+// done:
+//
+//     using Event = ...; // copyable
+//     Event record(int stream);
+//     void wait(int stream, const Event &event);
+//
+// `record` is called after each compute step; the event occurs when what has
+// been started on the stream so far is done. `wait` makes the stream wait for
+// an event of another one before its next compute step; with -1, `rankStream`,
+// it makes the transfer, the copy, the FSDP action, the UPDATE or the sum that
+// follows wait, or at the end of a run the caller.
+//
 // Losses. If `forward` returns a value, the value at the last stage is the loss
 // of the micro-batch, or of the slice, and `run` returns the losses.
 //
@@ -406,6 +424,21 @@ concept ModelStashCopies =
 /// Needed by schedules with optimizer steps.
 template <class M>
 concept ModelUpdates = requires(M &model) { model.update(0); };
+
+/// A model that runs the computes of stages on several streams.
+template <class M>
+concept ModelStreams = requires(M &model) { model.onStream(0); };
+
+/// A model whose computes may return before their work is done, and whose
+/// streams can wait for each other.
+template <class M>
+concept ModelEvents = requires(M &model) {
+  requires std::copyable<decltype(model.record(0))>;
+  model.wait(0, model.record(0));
+};
+
+/// The stream in a call of `wait` before what is not a compute step.
+inline constexpr int rankStream = -1;
 
 /// A model that is given a mini-batch by each run.
 template <class M>

@@ -98,6 +98,13 @@ template <ModelReductions M> struct ReductionType<M> {
   using type = decltype(std::declval<M &>().reduceGrad(0));
 };
 
+template <class M> struct EventType {
+  using type = Nothing;
+};
+template <ModelEvents M> struct EventType<M> {
+  using type = decltype(std::declval<M &>().record(0));
+};
+
 template <class M> struct StashType {
   using type = Nothing;
 };
@@ -142,6 +149,9 @@ template <class M> using CopiesOf = typename detail::CopiesType<M>::type;
 
 /// Kept by a forward for an R, or `Nothing`.
 template <class M> using StashOf = typename detail::StashType<M>::type;
+
+/// The result of the model's `record`, or `Nothing`.
+template <class M> using EventOf = typename detail::EventType<M>::type;
 
 /// The result of the model's `reduceGrad`, or an empty type.
 template <class M> using ReductionOf = typename detail::ReductionType<M>::type;

@@ -74,7 +74,14 @@ struct Schedule {
   std::span<const RecomputedUnits> recomputed = {};
   /// Every stage has an UPDATE.
   bool updates = false;
+  /// The names of the streams of stages other than 0, the first is stream 1,
+  /// and the stream of each stage; null if there are none.
+  std::span<const char *const> streams = {};
+  const int *streamOfStage = nullptr;
 
+  constexpr int streamOf(int stage) const {
+    return streamOfStage ? streamOfStage[stage] : 0;
+  }
   constexpr int units() const { return microbatches * slices; }
   constexpr int directionOf(int unit) const {
     return directions == 2 && unit >= microbatches / 2 * slices;
