@@ -36,6 +36,7 @@ _PARAM = re.compile(rf"{_NAME} = (-?\d+)")
 _ESCAPE = re.compile(r"\\([0-9A-Fa-f]{2}|.)")
 _STEP = re.compile(r"([A-Z]\w*) [st](\d+)(?: m(\d+)(?:\.(\d+))?)?(?: (?:->|<-) (?:r(\d+)|s(\d+)))?")
 _EDGE = re.compile(r"(\d+) -> (\d+)")
+_STREAM = re.compile(rf"stream {_NAME} ([\d ]+)$")
 _OTHER = {kind.name: step for kind, step in NEXT_STAGE.items()}
 _KINDS = Kind.__members__
 
@@ -70,6 +71,8 @@ class Schedule:
         bidirectional schedule."""
         self.ties: list[list[int]] = []
         """The groups of stages that share parameters."""
+        self.streams: dict[str, list[int]] = {}
+        """The stages whose computes run on a stream of their own, by its name."""
         self.layout: str | None = None
         """The layers of each stage (docs/Simulation.md); None if they are not known."""
         head = edges = None
@@ -90,6 +93,9 @@ class Schedule:
                 extra += [(int(a), int(b)) for a, b in _EDGE.findall(line)]
             elif line.startswith("tie "):
                 self.ties.append([int(stage) for stage in line.split()[1:]])
+            elif line.startswith("stream "):
+                name, stages = _STREAM.findall(line)[0]
+                self.streams[_name(name)] = [int(stage) for stage in stages.split()]
             elif line.startswith("layout "):
                 self.layout = line.split('"')[1]
             elif line.startswith("rank "):

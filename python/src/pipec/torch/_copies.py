@@ -76,16 +76,81 @@ def storage_of(tensor: torch.Tensor) -> int | None:
     return int(tensor.untyped_storage()._cdata)
 
 
-class Streams:
-    """The streams of the copies of a device; none on the CPU, where copies end at once."""
+class Made(NamedTuple):
+    """Where tensors were made."""
 
-    def __init__(self, device: torch.device):
+    stream: torch.cuda.Stream
+    event: torch.cuda.Event | None
+    """After that they are there; None for tensors of a transfer, which is waited for."""
+
+
+class Streams:
+    """The streams of a device besides that of the caller; none on the CPU, where a step
+    ends before the next one."""
+
+    def __init__(self, device: torch.device, stages: int = 0):
+        """`stages` is the number of streams on which stages run."""
         self.device = device
         make: Any = torch.cuda.Stream
+        self.stages: list[torch.cuda.Stream] = [make(device) for _ in range(stages)] if device.type == "cuda" else []
+        self.sends: torch.cuda.Stream | None = make(device) if self.stages else None
+        """For the order of sends after the stages that make what they send."""
         self.out: torch.cuda.Stream | None = make(device) if device.type == "cuda" else None
         """For copies to the host."""
         self.back: torch.cuda.Stream | None = make(device) if device.type == "cuda" else None
         """For those from it."""
+
+    def current(self) -> torch.cuda.Stream:
+        return torch.cuda.current_stream(self.device)
+
+    def begin(self) -> None:
+        """Before a run: stages wait for what the caller has started."""
+        for stream in self.stages:
+            stream.wait_stream(self.current())
+
+    def join(self) -> None:
+        """What the current stream does from now on waits for the stages."""
+        for stream in self.stages:
+            self.current().wait_stream(stream)
+
+    def on(self, number: int) -> ContextManager[Any]:
+        """Within it, a stage of stream `number` runs; 0 is the stream of the caller."""
+        if not self.stages or number == 0:
+            return contextlib.nullcontext()
+        context: ContextManager[Any] = torch.cuda.stream(self.stages[number - 1])
+        return context
+
+    def made(self) -> Made | None:
+        """A mark for what the current stream makes before this call."""
+        return Made(self.current(), self.current().record_event()) if self.stages else None
+
+    def room(self) -> Made | None:
+        """A mark for memory of the current stream that a transfer fills."""
+        return Made(self.current(), None) if self.stages else None
+
+    def use(self, tensors: Sequence[torch.Tensor], made: Made | None) -> None:
+        """What the current stream does from now on waits for tensors. They may be freed
+        before it has ended."""
+        if not self.stages or made is None or made.stream == self.current():
+            return
+        if made.event is not None:
+            self.current().wait_event(made.event)
+        for tensor in tensors:
+            tensor.record_stream(self.current())
+
+    @contextlib.contextmanager
+    def posting(self, *sent: tuple[Sequence[torch.Tensor], Made | None], receives: bool = False) -> Iterator[None]:
+        """Within it, sends are posted that wait for their tensors, and for nothing else.
+        What is received into memory of the current stream waits for it."""
+        if self.sends is None:
+            yield
+            return
+        if receives:
+            self.sends.wait_stream(self.current())
+        with torch.cuda.stream(self.sends):
+            for tensors, made in sent:
+                self.use(tensors, made)
+            yield
 
     @contextlib.contextmanager
     def copying(self, side: torch.cuda.Stream | None, copies: Copies) -> Iterator[None]:

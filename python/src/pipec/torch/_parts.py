@@ -75,6 +75,9 @@ class Part:
         without targets computes the loss."""
         self._source_of = {edge.source: edge for edge in sources}
         self._target_of = {edge.target: edge for edge in targets}
+        self.stream = 0
+        """The number of the stream of its computes among those of the schedule, from 1; 0
+        for that of the caller."""
         self.other: int | None = None
         """The rank of the same stage in the other direction."""
         # By unit: the inputs from each source and the outputs, for the
@@ -121,6 +124,7 @@ def make_parts(plan: Schedule, stages: Sequence[_PipelineStageBase]) -> list[dic
             parts[index] = Part(index, replicas[index], torch.device(held[index].device),
                                 [edge for edge in edges if edge.target == index],
                                 [edge for edge in edges if edge.source == index])
+            parts[index].stream = next((n for n, of in enumerate(plan.streams.values(), 1) if index in of), 0)
             if len(plan.maps) == 2:
                 parts[index].other = plan.maps[1 - direction][index]
         result.append(parts)

@@ -11,6 +11,8 @@ from typing import Any, Callable, Iterator, NamedTuple, Sequence
 import torch
 import torch.distributed as dist
 
+from ._copies import Made
+
 RECEIVES_AHEAD = 4
 """How many receives are posted ahead of the list."""
 
@@ -24,6 +26,8 @@ class Posted(NamedTuple):
     tensors: tuple[torch.Tensor, ...]
     text: str
     """For messages: `RECV_F s1 m0 from rank 0`."""
+    made: Made | None = None
+    """Where the tensors are made; None for what nothing else waits for."""
 
 
 Receive = tuple[Any, ...]
@@ -120,12 +124,13 @@ class Transfers:
     def _group(self, sends: bool, peer: int) -> dist.ProcessGroup:
         return self._groups.get((self.rank, peer) if sends else (peer, self.rank), self.group)
 
-    def post(self, sends: bool, peer: int, tensors: tuple[torch.Tensor, ...], text: str) -> Posted:
+    def post(self, sends: bool, peer: int, planned: Posted) -> Posted:
         """Posts sends to `peer`, or receives from it."""
         group, world = self._group(sends, peer), self._world[peer]
-        with self.named(text):
-            works: list[Any] = [dist.isend(tensor, world, group) if sends else dist.irecv(tensor, world, group) for tensor in tensors]
-        return Posted(works, tensors, text)
+        with self.named(planned.text):
+            works: list[Any] = [dist.isend(tensor, world, group) if sends else dist.irecv(tensor, world, group)
+                                for tensor in planned.tensors]
+        return planned._replace(works=works)
 
     def operation(self, sends: bool, tensor: torch.Tensor, peer: int) -> dist.P2POp:
         """The same as a member of a batch."""

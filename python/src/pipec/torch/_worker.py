@@ -76,7 +76,7 @@ class Worker:
         self._ties = ties
         self._loss_fn, self._loss_scale = loss_fn, loss_scale
         self._extras, self._optimizers = extras, optimizers or {}
-        self._streams = Streams(transfers.device)
+        self._streams = Streams(transfers.device, max((part.stream for part in self.all_parts()), default=0))
         # Stages of a model in two directions whose optimizers run at the end.
         self._late_updates: list[int] = []
         # Stages whose gradients are final.
@@ -130,6 +130,7 @@ class Worker:
     def begin(self, args: Sequence[tuple[Any, ...]], kwargs: Sequence[dict[str, Any]], targets: Sequence[Any]) -> None:
         self.args, self.kwargs, self.targets = args, kwargs, targets
         self.results, self.losses = {}, {}
+        self._streams.begin()
         self._sends.clear()
         self._ahead.begin()
         for part in self.all_parts():
@@ -145,6 +146,7 @@ class Worker:
                     parameter.grad = None
 
     def finish(self) -> None:
+        self._streams.join()
         for posted in self._sends.values():
             self._transfers.wait(posted)
         self._sends.clear()
@@ -173,19 +175,29 @@ class Worker:
             return
         part = self._part(stage, unit)
         under_way = [edge.outputs for edge in part.sources] if kind == "F" else [edge.gradients for edge in part.targets]
-        for posted in under_way:
-            if unit in posted:
-                self._arrived(posted[unit])
+        with self._streams.on(part.stream):
+            for posted in under_way:
+                if unit in posted:
+                    self._arrived(posted[unit])
 
     def _arrived(self, posted: Posted) -> Tensors:
         if posted.works:
             self._transfers.wait(posted)
+        self._streams.use(posted.tensors, posted.made)
         return posted.tensors
 
-    def forward(self, stage: int, unit: int) -> None:
+    def _on_stream(self, stage: int, unit: int, do: Callable[[Part, int], None]) -> None:
+        """Runs a step of a unit on the stream of its stage."""
         part = self._part(stage, unit)
+        with self._streams.on(part.stream):
+            do(part, unit)
+
+    def forward(self, stage: int, unit: int) -> None:
+        self._on_stream(stage, unit, self._first_forward)
+
+    def _first_forward(self, part: Part, unit: int) -> None:
         inputs = [self._arrived(edge.outputs.pop(unit)) for edge in part.sources]
-        if (stage, unit) in self._extras.remade:
+        if (part.index, unit) in self._extras.remade:
             part.stashes[unit] = Stash(inputs, part.device)
             with torch.no_grad():
                 self._give(part, unit, self._call_first(part, unit, inputs))
@@ -251,8 +263,9 @@ class Worker:
         if part.targets:
             outputs = result if isinstance(result, tuple) else (result,)
             self._check(part, unit, outputs)
+            made = self._streams.made()
             for edge in part.targets:
-                edge.outputs[unit] = Posted([], tuple([output.detach() for output in outputs]), "")
+                edge.outputs[unit] = Posted([], tuple([output.detach() for output in outputs]), "", made)
         else:
             self.results[unit] = torch.utils._pytree.tree_map_only(torch.Tensor, torch.Tensor.detach, result)
 
@@ -292,16 +305,19 @@ class Worker:
 
     def _hand_back(self, part: Part, unit: int, inputs: list[Tensors]) -> None:
         """Gives the gradients of the inputs to the sources."""
+        made = self._streams.made()
         for edge, tensors in zip(part.sources, inputs):
             gradients = []
             for value in tensors:
                 if has_gradient(value):
                     gradients.append(torch.zeros_like(value) if value.grad is None else value.grad)
                     value.grad = None
-            edge.gradients[unit] = Posted([], tuple(gradients), "")
+            edge.gradients[unit] = Posted([], tuple(gradients), "", made)
 
     def backward(self, stage: int, unit: int) -> None:
-        part = self._part(stage, unit)
+        self._on_stream(stage, unit, self._backward)
+
+    def _backward(self, part: Part, unit: int) -> None:
         self._reloaded(part, unit, last=True)
         inputs, outputs = part.kept.pop(unit)
         roots, gradients = self._output_gradients(part, unit, outputs)
@@ -312,7 +328,9 @@ class Worker:
         self._hand_back(part, unit, inputs)
 
     def backward_input(self, stage: int, unit: int) -> None:
-        part = self._part(stage, unit)
+        self._on_stream(stage, unit, self._backward_input)
+
+    def _backward_input(self, part: Part, unit: int) -> None:
         self._reloaded(part, unit)
         inputs, outputs = part.kept.pop(unit)
         roots, gradients = self._output_gradients(part, unit, outputs)
@@ -334,7 +352,9 @@ class Worker:
         self._hand_back(part, unit, inputs)
 
     def backward_weight(self, stage: int, unit: int) -> None:
-        part = self._part(stage, unit)
+        self._on_stream(stage, unit, self._backward_weight)
+
+    def _backward_weight(self, part: Part, unit: int) -> None:
         self._reloaded(part, unit, last=True)
         whole, kept = torch.utils._pytree.tree_map_only(Saved, Saved.get, part.split.pop(unit))
         part.replicas.ready()
@@ -351,7 +371,9 @@ class Worker:
     # Recomputation, copies to the host and optimizer steps
 
     def recompute(self, stage: int, unit: int) -> None:
-        part = self._part(stage, unit)
+        self._on_stream(stage, unit, self._recompute)
+
+    def _recompute(self, part: Part, unit: int) -> None:
         self._reloaded(part, unit)
         stash = part.stashes.pop(unit)
         inputs = torch.utils._pytree.tree_map_only(Saved, Saved.get, stash.inputs)
@@ -359,7 +381,9 @@ class Worker:
         self._forward(part, unit, inputs, stash)
 
     def offload(self, stage: int, unit: int) -> None:
-        part = self._part(stage, unit)
+        self._on_stream(stage, unit, self._offload)
+
+    def _offload(self, part: Part, unit: int) -> None:
         copies = self._copies(part, unit)
         if stash := part.stashes.get(unit):
             stash.inputs = torch.utils._pytree.tree_map_only(torch.Tensor, copies.keep, stash.inputs)
@@ -373,10 +397,10 @@ class Worker:
         copies.leave()
 
     def wait_offload(self, stage: int, unit: int) -> None:
-        self._copies(self._part(stage, unit), unit).drop()
+        self._on_stream(stage, unit, lambda part, unit: self._copies(part, unit).drop())
 
     def reload(self, stage: int, unit: int) -> None:
-        self._copies(self._part(stage, unit), unit).enter()
+        self._on_stream(stage, unit, lambda part, unit: self._copies(part, unit).enter())
 
     def _copies(self, part: Part, unit: int) -> Copies:
         return part.copies.setdefault(unit, Copies(self._streams))
@@ -412,6 +436,7 @@ class Worker:
             self._update(stage)
 
     def _update(self, stage: int) -> None:
+        self._streams.join()
         self._ties.end_of(stage)
         next(parts[stage] for parts in self._parts if stage in parts).replicas.end()
         self._updated.add(stage)
@@ -429,27 +454,38 @@ class Worker:
             return part.target(stage + 1 if other is None else other)
         return part.source(stage - 1 if other is None else other)
 
-    def _to_send(self, kind: str, stage: int, unit: int, *other: int) -> tuple[int, Tensors, str]:
-        """The peer of a send, its tensors, and its name for messages."""
+    def _to_send(self, kind: str, stage: int, unit: int, *other: int) -> tuple[int, Posted]:
+        """The peer of a send, and what is posted."""
         edge = self._edge(kind, stage, unit, *other)
         peer, values = (edge.target_rank, edge.outputs) if kind == "SEND_F" else (edge.source_rank, edge.gradients)
-        tensors = tuple([tensor.contiguous() for tensor in values.pop(unit).tensors])
-        return peer, tensors, f"{kind} s{stage} {self.text(unit)}{_to(' -> ', other)} to rank {peer}"
+        _, tensors, _, made = values.pop(unit)
+        if not all([tensor.is_contiguous() for tensor in tensors]):
+            with self._streams.on(self._part(stage, unit).stream):
+                tensors = tuple([tensor.contiguous() for tensor in tensors])
+                made = self._streams.made()
+        return peer, Posted([], tensors, f"{kind} s{stage} {self.text(unit)}{_to(' -> ', other)} to rank {peer}", made)
 
-    def _to_receive(self, kind: str, stage: int, unit: int, *other: int) -> tuple[int, Tensors, str]:
+    def _to_receive(self, kind: str, stage: int, unit: int, *other: int) -> tuple[int, Posted]:
         edge = self._edge(kind, stage, unit, *other)
         peer, metas = (edge.source_rank, edge.metas_of(unit)) if kind == "RECV_F" else \
             (edge.target_rank, edge.gradient_metas_of(unit))
         device = self._transfers.device
-        return (peer, tuple([meta.empty(device) for meta in metas]),
-                f"{kind} s{stage} {self.text(unit)}{_to(' <- ', other)} from rank {peer}")
+        return peer, Posted([], tuple([meta.empty(device) for meta in metas]),
+                            f"{kind} s{stage} {self.text(unit)}{_to(' <- ', other)} from rank {peer}", self._streams.room())
 
     def _received(self, posted: Posted, kind: str, stage: int, unit: int, *other: int) -> None:
         edge = self._edge(kind, stage, unit, *other)
         (edge.outputs if kind == "RECV_F" else edge.gradients)[unit] = posted
 
     def _send(self, *step: Any) -> None:
-        self._sends[step] = self._transfers.post(True, *self._to_send(*step))
+        peer, sent = self._to_send(*step)
+        with self._streams.posting((sent.tensors, sent.made)):
+            self._sends[step] = self._transfers.post(True, peer, sent)
+
+    def _wait_send(self, posted: Posted) -> None:
+        """Waits for a send, before its tensors may be freed."""
+        self._transfers.wait(posted)
+        self._streams.use(posted.tensors, posted.made)
 
     def _receive(self, *step: Any) -> None:
         self._received(self._ahead.take(step, self._post_receive), *step)
@@ -470,10 +506,10 @@ class Worker:
         self._receive("RECV_B", stage, unit, *other)
 
     def wait_send_forward(self, stage: int, unit: int, *other: int) -> None:
-        self._transfers.wait(self._sends.pop(("SEND_F", stage, unit, *other)))
+        self._wait_send(self._sends.pop(("SEND_F", stage, unit, *other)))
 
     def wait_send_backward(self, stage: int, unit: int, *other: int) -> None:
-        self._transfers.wait(self._sends.pop(("SEND_B", stage, unit, *other)))
+        self._wait_send(self._sends.pop(("SEND_B", stage, unit, *other)))
 
     def batch(self, *members: tuple[Any, ...]) -> None:
         """Posts transfers together, so that they do not wait for each other. Where a
@@ -487,12 +523,14 @@ class Worker:
         operations = []
         for member in members:
             sends = member[0].startswith("SEND")
-            peer, tensors, text = (self._to_send if sends else self._to_receive)(*member)
-            operations += [self._transfers.operation(sends, tensor, peer) for tensor in tensors]
-            planned.append((sends, member, tensors, text))
-        works = self._transfers.post_batch(operations, ", ".join(text for *_, text in planned))
-        for sends, member, tensors, text in planned:
-            posted = Posted(works, tensors, text)
+            peer, posted = (self._to_send if sends else self._to_receive)(*member)
+            operations += [self._transfers.operation(sends, tensor, peer) for tensor in posted.tensors]
+            planned.append((sends, member, posted))
+        sent = [(posted.tensors, posted.made) for sends, _, posted in planned if sends]
+        with self._streams.posting(*sent, receives=len(sent) < len(planned)):
+            works = self._transfers.post_batch(operations, ", ".join(posted.text for *_, posted in planned))
+        for sends, member, posted in planned:
+            posted = posted._replace(works=works)
             if sends:
                 self._sends[member] = posted
             else:
@@ -521,14 +559,17 @@ class Worker:
     def _each(self, stage: int, action: str) -> None:
         for parts in self._parts:
             if stage in parts:
-                getattr(parts[stage].replicas, action)()
+                with self._streams.on(parts[stage].stream):
+                    getattr(parts[stage].replicas, action)()
 
     def reduce_tied(self, group: int) -> None:
+        self._streams.join()
         self._ties.post(group)
 
     def sum_replicas(self) -> None:
         """Adds the gradients of both copies of each stage of a model in two
         directions. A stage whose copies are on one rank has one module."""
+        self._streams.join()
         forth, back = self._parts
         exchanged = []
         operations = []
