@@ -104,8 +104,10 @@ void Executor<M, T>::markOperands(const Work &work) {
 template <class M, class T>
 void Executor<M, T>::beginReceive(const Tensor *tensor) {
   if constexpr (ModelEvents<M>) {
-    waitForUses(rankStream, tensor);
-    marks.erase(tensor);
+    if (auto mark = marks.find(tensor); mark != marks.end()) {
+      waitForMark(rankStream, mark->second);
+      mark->second = {};
+    }
   }
 }
 
@@ -117,7 +119,7 @@ template <class M, class T> void Executor<M, T>::endStreams() {
       waitForMark(rankStream, mark);
     // The books of stages may move before the next run.
     for (const StageBooks &stage : books)
-      marks.erase(&stage);
+      marks[&stage] = {};
   }
 }
 
