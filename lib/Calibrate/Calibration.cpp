@@ -322,9 +322,10 @@ void Calibrator::nameLeftOut() {
              "is about 1.5 B in PyTorch; a run of 1F1B measures it");
   append_range(result.leftOut, partial);
   if (!measured.hostCollectives.empty())
-    leaveOut(join(map_range(measured.hostCollectives, stepKindName), ", ") +
-             ": the spans show when a collective starts, not how long it "
-             "takes");
+    leaveOut(
+        join(map_range(measured.hostCollectives, stepKindName), ", ") +
+        ": the spans show when a collective or a copy starts, not how long "
+        "it takes");
   if (!recording.stepsAgree)
     leaveOut("p2p: the ranks have different numbers of training steps");
   else if (transfers.empty() && recording.ranks.size() > 1)

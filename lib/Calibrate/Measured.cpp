@@ -288,12 +288,12 @@ void StepMeasurer::addStep(size_t number, const StepSpan &span,
   bool isStarted =
       kind == StepKind::ReduceGrad &&
       laterReductions.contains({unsigned(number), members[0].stage()});
-  if (streamOf(kind) == Stream::Gather && !span.isDevice &&
-      (!executor || isStarted)) {
+  if (isPosted(kind) && !span.isDevice &&
+      (!executor || isStarted || isCopy(kind))) {
     result.hostCollectives.insert(kind);
     return;
   }
-  if (!isCompute(kind) && streamOf(kind) != Stream::Gather)
+  if (!isCompute(kind) && !isPosted(kind))
     return;
   Samples &samples = result.steps[{
       costFigure(kind), Place{FigureScope::Stage, members[0].stage()}}]

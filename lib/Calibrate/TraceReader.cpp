@@ -274,7 +274,8 @@ void TraceReader::readEvent() {
   if (category == "cuda_runtime" || category == "cuda_driver" ||
       category == "hip_runtime")
     return readKernel(event, /*isLaunch=*/true);
-  if (category == "compute" || category == "transfer" || category == "fsdp")
+  if (category == "compute" || category == "transfer" || category == "fsdp" ||
+      category == "copy")
     readExecutorSpan(event);
 }
 

@@ -196,8 +196,7 @@ void TraceSplitter::addHostTime() {
     int64_t waited = 0;
     for (StepSpan &span : step) {
       StepKind kind = kindOf(span);
-      if (isWait(kind) ||
-          (isExecutor && (isRecv(kind) || streamOf(kind) == Stream::Gather)))
+      if (isWait(kind) || (isExecutor && (isRecv(kind) || isPosted(kind))))
         waited += span.hostEnd - span.hostStart;
       if (!isCompute(kind))
         continue;

@@ -36,10 +36,12 @@ bool Sections::hasCosts() const {
   });
 }
 
-std::optional<Sections::BodyStep> Sections::withoutCost() const {
+std::optional<Sections::BodyStep>
+Sections::withoutCost(bool forwardOnly) const {
   for (unsigned section = 0; section != list.size(); ++section)
     for (StepKind kind : {StepKind::F, StepKind::B, StepKind::W})
       if (!list[section].costs[costIndex(kind)] &&
+          (kind == StepKind::F || !forwardOnly) &&
           (kind != StepKind::W || isSplit(section)))
         return BodyStep{kind, section};
   return std::nullopt;

@@ -69,8 +69,9 @@ struct Sections {
   bool isSplit(unsigned section) const;
   /// True if at least one section has a time.
   bool hasCosts() const;
-  /// The first section whose step of a kind of the body has no time.
-  std::optional<BodyStep> withoutCost() const;
+  /// The first section whose step of a kind of the body, or of F alone, has no
+  /// time.
+  std::optional<BodyStep> withoutCost(bool forwardOnly) const;
 
   /// Reports a body with a missing or a second step, or with one before the
   /// step that it needs. `places` has the range of each step.

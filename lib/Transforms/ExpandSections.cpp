@@ -199,7 +199,7 @@ void Expander::setTimes(unsigned stage, unsigned section, unsigned newStage) {
 void Expander::expandCosts() {
   if (!sections.hasCosts())
     (void)diags.report(schedule.source, diag::SectionCosts);
-  else if (auto without = sections.withoutCost())
+  else if (auto without = sections.withoutCost(before.forwardOnly))
     (void)diags.report(schedule.source, diag::SectionCost,
                        stepKindName(without->kind),
                        sections.list[without->section].name);
