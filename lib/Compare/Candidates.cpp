@@ -5,8 +5,8 @@
 
 #include "Driver/Figures.h"
 #include "Support/Words.h"
-#include "Transforms/Checks.h"
 #include "Transforms/Passes.h"
+#include "Transforms/SaveMemory.h"
 #include "Verify/Verifier.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -170,28 +170,15 @@ void CandidateEvaluator::measure(FailureOr<Schedule> schedule,
 /// their costs are given copies them to the host, whichever is faster.
 void CandidateEvaluator::saveMemory(const Schedule &schedule,
                                     CandidateForm form, Candidate &candidate) {
-  if (schedule.forwardOnly || schedule.has(step_facts::extras))
-    return;
   Schedule computes = schedule;
   Candidate unused = candidate;
   if (failed(applySettings(computes, *form.given, unused)))
     return;
-  removeSteps(computes, step_facts::transfers | step_facts::sendWaits);
-  bool copies =
-      computes.costs.has(Figure::Offload) || computes.costs.has(Figure::Reload);
   std::string reason = candidate.reason;
-  for (StringRef by : {"recompute", "offload"}) {
-    if (by == "offload" && !copies)
-      continue;
-    Schedule saved = computes;
+  for (SavedSchedule &saved : pipec::saveMemory(computes, diags)) {
     Candidate other = candidate;
-    InjectRecomputeOptions recompute;
-    recompute.place = RecomputePlace::Early;
-    if (failed(by == "offload" ? runInjectOffload(saved, {}, diags)
-                               : runInjectRecompute(saved, recompute, diags)))
-      continue;
-    other.memoryBy = by;
-    measureAsIs(std::move(saved), form, other);
+    other.memoryBy = saved.memoryBy;
+    measureAsIs(std::move(saved.schedule), form, other);
     if (other.outcome == Candidate::Outcome::Fits && other.isBefore(candidate))
       candidate = std::move(other);
   }
