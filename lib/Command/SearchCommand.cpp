@@ -42,6 +42,8 @@ private:
                         what);
   }
   FailureOr<PlacementResult> find(ScheduleSearch &searcher);
+  FailureOr<PlacementResult> findOrder(ScheduleSearch &searcher,
+                                       const SearchRequest &request);
   FailureOr<PlacementResult> findAll();
   LogicalResult certify(const FoundSchedule &found, SearchReport &report);
   LogicalResult checkCertificate(std::error_code error);
@@ -49,6 +51,8 @@ private:
   SearchRequest request;
   bool asProgram = false;
   std::string wordsFor;
+  /// Recomputation and copies are tried.
+  bool savesMemory = false;
   /// Placements are compared.
   bool anyPlacement = false;
   /// Memory is minimized, with this slack of the makespan in millionths.
@@ -169,6 +173,10 @@ LogicalResult SearchRun::readOptions() {
   if (asProgram && wordsFor.empty())
     wordsFor = "-o " + shortened(file);
   request.onlyWords = !wordsFor.empty();
+  bool plain = args.text(Opt::MemoryBy) == "plain";
+  if (args.has(Opt::MemoryBy) && !plain && request.onlyWords)
+    return needs(Opt::MemoryBy, "plain, with " + wordsFor);
+  savesMemory = !plain && !request.onlyWords;
   request.certified = args.has(Opt::Certificate);
   request.library = args.isOn(Opt::Library, true);
   for (StringRef input : args.list(Opt::Start))
@@ -190,6 +198,10 @@ LogicalResult SearchRun::readOptions() {
     return failure();
   request.given = std::move(lowering.given);
   request.graph = std::move(lowering.graph);
+  savesMemory &= request.given.allMemory().hasLimit();
+  // The other half of the time is for recomputation and copies.
+  if (savesMemory && timeLimit && !args.has(Opt::Effort))
+    request.effort = (request.effort + 1) / 2;
   if (failed(checkSlices()) || failed(checkLayouts()) || failed(checkEdges()))
     return failure();
   if (anyPlacement && !request.given.perPart())
@@ -230,10 +242,15 @@ LogicalResult SearchRun::certify(const FoundSchedule &found,
   return success();
 }
 
+/// The search of one placement, or of the best one.
+FailureOr<PlacementResult> SearchRun::findOrder(ScheduleSearch &searcher,
+                                                const SearchRequest &request) {
+  return anyPlacement ? searchPlacements(searcher, request, diags)
+                      : searchForms(searcher, request, diags);
+}
+
 /// The search alone.
 FailureOr<PlacementResult> SearchRun::find(ScheduleSearch &searcher) {
-  if (anyPlacement)
-    return searchPlacements(searcher, request, diags);
   if (args.has(Opt::Layouts)) {
     FailureOr<LayoutResult> all = searchLayouts(searcher, request, diags);
     if (failed(all))
@@ -241,7 +258,12 @@ FailureOr<PlacementResult> SearchRun::find(ScheduleSearch &searcher) {
     layouts = std::move(all->summary);
     return std::move(all->result);
   }
-  return searchForms(searcher, request, diags);
+  if (!savesMemory)
+    return findOrder(searcher, request);
+  return searchWithinMemory(
+      searcher, request,
+      [&](const SearchRequest &own) { return findOrder(searcher, own); },
+      diags);
 }
 
 /// The search and all that comes after it.
@@ -280,6 +302,7 @@ LogicalResult SearchRun::run() {
   FoundSchedule *found = &result->found;
   SearchReport report(*result);
   report.wordsFor = wordsFor;
+  report.savesMemory = savesMemory;
   warnOfRounding(found->schedule.rounding, DiagLoc(), diags);
   warnOfAssumed(report.assumed(), DiagLoc(), diags);
   report.layouts = layouts;

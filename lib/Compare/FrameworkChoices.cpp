@@ -97,11 +97,15 @@ static std::vector<std::string> commandsOf(const Candidate &candidate,
     std::vector<std::string> write = {"best.steps"};
     std::vector<std::string> settings = write;
     llvm::append_range(write, fileWords(candidate, file, costs));
+    std::vector<std::string> more = {"--effort=" +
+                                     std::to_string(request->effort)};
+    // The pass in the next command saves memory.
+    if (!costs.limit.empty())
+      more.push_back("--memory-by=plain");
+    llvm::append_values(more, std::string("-o"), std::string("best.steps"));
     std::vector<std::string> commands = {
         searchCommand(*request, request->isV ? "v" : "loop", candidate.layout,
-                      costs, options,
-                      {"--effort=" + std::to_string(request->effort), "-o",
-                       "best.steps"}),
+                      costs, options, more),
         commandText(write)};
     if (!file.settings.empty()) {
       llvm::append_range(settings, file.settings);

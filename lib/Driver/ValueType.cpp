@@ -225,6 +225,11 @@ std::vector<Choice> backwardChoices() {
   return {{"best", "the better of both"}, {"split", "I and W"}, {"whole", "B"}};
 }
 
+std::vector<Choice> memoryByChoices() {
+  return {{"best", "as they are, with recomputation or with copies"},
+          {"plain", "as they are"}};
+}
+
 std::vector<Choice> diagnosticsFormatChoices() {
   return {{"text", ""}, {"json", ""}};
 }

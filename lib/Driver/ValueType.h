@@ -45,6 +45,7 @@ std::vector<Choice> verifyLevelChoices();
 std::vector<Choice> sortChoices();
 std::vector<Choice> searchPlacementChoices();
 std::vector<Choice> backwardChoices();
+std::vector<Choice> memoryByChoices();
 std::vector<Choice> diagnosticsFormatChoices();
 std::vector<Choice> colorChoices();
 

@@ -49,6 +49,12 @@ static StepKind stepKindOf(unsigned letter, bool split) {
   return split ? StepKind::I : StepKind::B;
 }
 
+/// The recomputation for a step.
+static Step againOf(Step step) {
+  return Step(StepKind::R, step.stage(), step.unit(), step.phase(),
+              step.source());
+}
+
 namespace {
 
 /// Fills a model from its header.
@@ -86,6 +92,10 @@ private:
     return Step(kindOf(letter), model.stageOf(stage),
                 model.unitOf(stage, microbatch));
   }
+  bool recomputesBefore(unsigned letter, unsigned stage) const {
+    return letter == LetterI && model.recomputes(model.stageOf(stage));
+  }
+  void recompute(const MemoryModel &memory, unsigned place);
 
   Model &model;
   Problem &problem;
@@ -127,8 +137,12 @@ LogicalResult Maker::readTimes() {
   steps.ranks.resize(header.numRanks);
   for (unsigned stage = 0; stage != problem.numStages(); ++stage)
     for (unsigned kind = 0; kind != problem.numKinds(); ++kind)
-      for (unsigned j = 0; j != problem.microbatches; ++j)
-        steps.ranks[problem.map[stage]].push_back(stepOf(kind, stage, j));
+      for (unsigned j = 0; j != problem.microbatches; ++j) {
+        StepList &list = steps.ranks[problem.map[stage]];
+        list.push_back(stepOf(kind, stage, j));
+        if (recomputesBefore(kind, stage))
+          list.push_back(againOf(list.back()));
+      }
   FailureOr<TickCosts> costs = TickCosts::make(steps, diags);
   if (failed(costs))
     return failure();
@@ -149,6 +163,8 @@ LogicalResult Maker::readTimes() {
       for (unsigned j = 0; j != problem.microbatches; ++j) {
         Step step = stepOf(kind, stage, j);
         Ticks ticks = costs->duration(step, 0, 1);
+        if (recomputesBefore(kind, stage))
+          ticks += costs->duration(againOf(step), 0, 1);
         least = j ? std::min(least, ticks) : ticks;
       }
       own.time[kind] = add(least);
@@ -253,6 +269,19 @@ LogicalResult Maker::readEdges(const TickCosts &costs) {
                       "transfers", transfers);
 }
 
+/// Makes F keep its stash alone, and I hold the rest from its R on.
+void Maker::recompute(const MemoryModel &memory, unsigned place) {
+  StageFigures &own = problem.stages[place];
+  Ticks stash = memory.stash(model.stageOf(place));
+  Ticks more = own.taken() - stash;
+  Ticks most =
+      more + std::max(own.during[LetterF],
+                      std::max<Ticks>(-own.givenByI, 0) + own.during[LetterI]);
+  own.givenByI -= more;
+  own.during[LetterI] =
+      std::max<Ticks>(most - std::max<Ticks>(-own.givenByI, 0), 0);
+}
+
 LogicalResult Maker::readMemory() {
   Schedule empty(header);
   empty.ranks.resize(header.numRanks);
@@ -278,11 +307,14 @@ LogicalResult Maker::readMemory() {
     }
     own.givenByI = byI;
     own.givenByW = byW;
-    common = std::gcd(common, std::gcd(byI, byW));
     for (unsigned kind = 0; kind != problem.numKinds(); ++kind) {
       own.during[kind] = memory->during(Step(kindOf(kind), stage, 0));
-      common = std::gcd(common, own.during[kind]);
     }
+    if (model.recomputes(stage))
+      recompute(*memory, place);
+    common = std::gcd(common, std::gcd(own.givenByI, own.givenByW));
+    for (Ticks during : own.during)
+      common = std::gcd(common, during);
   }
   common = std::max<Ticks>(common, 1);
   Ticks most = 0;
@@ -327,8 +359,9 @@ LogicalResult Maker::readMemory() {
 }
 
 FailureOr<Model> makeModel(const ScheduleHeader &header, bool split,
-                           DiagEngine &diags) {
+                           DiagEngine &diags, std::vector<bool> recomputed) {
   Model model;
+  model.recomputed = std::move(recomputed);
   model.header = header;
   model.problem.split = split;
   if (failed(Maker(model, diags).run()))
@@ -349,9 +382,11 @@ Schedule makeSchedule(const Model &model, const Words &words) {
     list.reserve(words[rank].size());
     for (uint8_t letter : words[rank]) {
       const Letter &own = problem.info(rank, letter);
-      list.push_back(Step(stepKindOf(own.kind, problem.split),
-                          model.stageOf(own.stage),
-                          model.unitOf(own.stage, next[letter]++)));
+      Step step(stepKindOf(own.kind, problem.split), model.stageOf(own.stage),
+                model.unitOf(own.stage, next[letter]++));
+      if (own.kind == LetterI && model.recomputes(step.stage()))
+        list.push_back(againOf(step));
+      list.push_back(step);
     }
   }
   return schedule;

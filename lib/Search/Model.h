@@ -30,6 +30,14 @@ struct Model {
   bool takesCheapestMicrobatch = false;
   /// The size of the parameters of each rank.
   std::vector<Rational> residents;
+  /// By stage of the header, whether all units are recomputed: an `R` comes
+  /// directly before each B or I, as whose part it counts. The `R` may run
+  /// while the gradient is on its way, so schedules are at most as long as
+  /// words. Empty if no stage is.
+  std::vector<bool> recomputed;
+  bool recomputes(unsigned stage) const {
+    return !recomputed.empty() && recomputed[stage];
+  }
   /// A stage of the problem is a slice of a stage of the header: stage s * n +
   /// k is slice k of n of stage s. These are the stage and the slice of one,
   /// and the unit of its step of a micro-batch.
@@ -65,9 +73,10 @@ struct Model {
 /// Makes the problem of a header with a placement of one direction and equally
 /// many stages on all ranks, in which slices are further chunks; `split` says
 /// whether backwards are split. Reports unsupported costs and sizes, and ranks
-/// that cannot hold one micro-batch.
+/// that cannot hold one micro-batch. `recomputed` is that of the model.
 llvm::FailureOr<Model> makeModel(const ScheduleHeader &header, bool split,
-                                 DiagEngine &diags);
+                                 DiagEngine &diags,
+                                 std::vector<bool> recomputed = {});
 
 /// The schedule of words.
 Schedule makeSchedule(const Model &model, const Words &words);

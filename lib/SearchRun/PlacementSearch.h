@@ -6,6 +6,8 @@
 #include "Driver/Figures.h"
 #include "SearchRun/ScheduleSearch.h"
 
+#include "llvm/ADT/STLFunctionalExtras.h"
+
 namespace pipec {
 
 /// A placement with a number of chunks and a form of the backward, and the
@@ -58,6 +60,17 @@ struct PlacementResult {
   /// The bound of the other form of the placement, where it was searched, too.
   std::optional<search::LowerBound> other = std::nullopt;
   Coverage coverage = Coverage::Split;
+  /// Under a limit of memory: the bound also holds for schedules that
+  /// recomputation or copies keep within it.
+  bool coversSaved = false;
+  /// If `found` has recomputations or copies: the best makespan without, and
+  /// its bound; empty if no schedule fits without. The other bounds then leave
+  /// out the limit of memory.
+  struct Plain {
+    Rational makespan;
+    search::LowerBound bound;
+  };
+  std::optional<Plain> plain = std::nullopt;
 
   /// No schedule of the placement that `coverage` names has a smaller makespan.
   search::LowerBound bound() const {
@@ -83,6 +96,17 @@ llvm::FailureOr<PlacementResult> searchForms(ScheduleSearch &search,
 llvm::FailureOr<PlacementResult> searchPlacements(ScheduleSearch &search,
                                                   const SearchRequest &request,
                                                   DiagEngine &diags);
+
+/// One of the two functions above.
+using PlacementFinder =
+    llvm::function_ref<llvm::FailureOr<PlacementResult>(const SearchRequest &)>;
+
+/// Searches like `find` and, if the memory is limited, for schedules that fit
+/// with recomputation or copies to the host, with as much work again. Returns
+/// the best; those without these if they are as good. Reports what `find` does.
+llvm::FailureOr<PlacementResult>
+searchWithinMemory(ScheduleSearch &search, const SearchRequest &request,
+                   PlacementFinder find, DiagEngine &diags);
 
 /// The results for all layouts of a model.
 struct LayoutSummary {

@@ -25,6 +25,23 @@ std::vector<search::Words> SearchProblem::orders() const {
   return orders;
 }
 
+/// By stage, whether its chunk is recomputed.
+static std::vector<bool> recomputedStages(const SearchRequest &request) {
+  std::vector<bool> stages;
+  for (bool chunk : request.recomputed)
+    stages.insert(stages.end(), request.ranks, chunk);
+  return stages;
+}
+
+MemorySettings withoutLimits(const MemorySettings &memory) {
+  MemorySettings rest;
+  for (const auto &[place, row] : memory.places())
+    for (const auto &[figure, value] : row)
+      if (figure != Figure::Limit)
+        rest.set(figure, value, place);
+  return rest;
+}
+
 FailureOr<SearchProblem> ScheduleSearch::prepare(const SearchRequest &request) {
   ScheduleHeader header;
   header.name = "found";
@@ -48,6 +65,11 @@ FailureOr<SearchProblem> ScheduleSearch::prepare(const SearchRequest &request) {
   if (failed(applyCosts(header, request.given, diags)) ||
       failed(applyMemory(header, request.given, diags)))
     return failure();
+  if (request.anyMemory)
+    header.memory = withoutLimits(header.memory);
+  for (auto [rank, limit] : enumerate(request.limits))
+    header.memory.set(Figure::Limit, limit,
+                      {FigureScope::Rank, unsigned(rank)});
   bool receives = false;
   for (unsigned stage = 0; stage != header.numStages; ++stage)
     receives |= !header.memory.receive(stage).isZero();
@@ -55,8 +77,8 @@ FailureOr<SearchProblem> ScheduleSearch::prepare(const SearchRequest &request) {
     (void)diags.report(DiagLoc(), diag::SearchReceives);
   if (diags.hadErrors())
     return failure();
-  FailureOr<search::Model> model =
-      search::makeModel(header, request.split, diags);
+  FailureOr<search::Model> model = search::makeModel(
+      header, request.split, diags, recomputedStages(request));
   if (failed(model))
     return failure();
   if ((request.certified || request.slices != 1) &&
@@ -71,6 +93,8 @@ LogicalResult ScheduleSearch::addStarts(SearchProblem &problem,
                                         std::vector<char> *used) {
   SearchStarts starts(problem.model, path, args, diags);
   progress.phase("reading schedules");
+  if (!problem.request.recomputed.empty())
+    return success();
   if (problem.request.library) {
     // As much as a search, for all problems together.
     uint64_t work = problem.request.work();
@@ -160,11 +184,16 @@ FailureOr<FoundSchedule> ScheduleSearch::find(const SearchProblem &problem,
   // The number of schedules left out depends on the clock.
   const std::atomic<bool> *stop = problem.request.stop;
   found.stopped = result.stopped || (problem.libraryLeftOut && stop && *stop);
+  bool recomputes = !model.recomputed.empty();
+  if (recomputes)
+    found.bound = 0;
   if (failed(setWords(problem, std::move(result.best.words), found)))
     return failure();
-  assert((model.isRelaxed() ||
+  assert((model.isRelaxed() || recomputes ||
           found.makespan == model.time(result.best.makespan)) &&
          "the search and the simulator agree");
+  if (recomputes)
+    return found;
   // A start may have overlaps, and the problem may leave out costs that the
   // simulator counts.
   const SearchStart *better =
@@ -207,6 +236,22 @@ LogicalResult ScheduleSearch::setStart(const SearchProblem &problem,
   found.start = start.title();
   found.form = start.form;
   found.makespan = start.makespan;
+  return measure(problem.request, found);
+}
+
+LogicalResult ScheduleSearch::setSaved(const SearchProblem &problem,
+                                       Schedule schedule, StringRef memoryBy,
+                                       std::string start,
+                                       FoundSchedule &found) {
+  std::optional<Rational> makespan = makespanOf(schedule, diags);
+  if (!makespan)
+    return failure();
+  schedule.expectations.clear();
+  found.schedule = std::move(schedule);
+  found.memoryBy = memoryBy;
+  found.start = std::move(start);
+  found.form = formOf(found.schedule);
+  found.makespan = *makespan;
   return measure(problem.request, found);
 }
 

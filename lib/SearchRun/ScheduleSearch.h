@@ -40,9 +40,19 @@ struct SearchRequest {
   bool certified = false;
   /// Costs and memory.
   GivenSettings given;
+  /// The limits of memory are ignored.
+  bool anyMemory = false;
+  /// The limit of each rank instead of the given one; empty if these apply.
+  std::vector<Rational> limits;
+  /// By chunk, whether all its units are recomputed, which searches take for a
+  /// part of the backward: the bound of the result is 0, and starts are not
+  /// used. Empty if none is.
+  std::vector<bool> recomputed;
   /// About seconds of one processor; at least 1.
   uint64_t effort = 10;
-  uint64_t work() const { return effort * search::workPerEffort; }
+  /// The search gets one of this many equal parts of the effort.
+  uint64_t parts = 1;
+  uint64_t work() const { return effort * search::workPerEffort / parts; }
   uint64_t seed = 1;
   unsigned threads = 1;
   /// Ends once the makespan is at most this many millionths above the bound.
@@ -81,6 +91,9 @@ struct FoundSchedule {
   /// has overlaps or mixed backwards.
   Schedule schedule;
   std::string start;
+  /// What keeps it within the memory limit: "recompute" or "offload"; empty if
+  /// nothing has to. Otherwise the words are not its own.
+  llvm::StringRef memoryBy;
   BackwardForm form = BackwardForm::Split;
   /// In the units of the costs. The bound holds for every schedule of the same
   /// placement, form of backward and memory, also for those with overlaps; for
@@ -135,6 +148,9 @@ struct SearchLimits {
   std::optional<Rational> goal = {};
 };
 
+/// The settings without the limits of ranks.
+MemorySettings withoutLimits(const MemorySettings &memory);
+
 class ScheduleSearch {
 public:
   /// `path` and `args` say where schedules to start from are found, and how
@@ -165,6 +181,12 @@ public:
                                    const SearchLimits &limits,
                                    FoundSchedule &found);
 
+  /// Replaces the result by a schedule that `memoryBy` keeps within `memory`,
+  /// which comes from a start of the title `start` unless that is empty. The
+  /// bound remains, which must hold for it.
+  llvm::LogicalResult setSaved(const SearchProblem &problem, Schedule schedule,
+                               llvm::StringRef memoryBy, std::string start,
+                               FoundSchedule &found);
   /// Replaces the words of the result.
   llvm::LogicalResult setWords(const SearchProblem &problem,
                                search::Words words, FoundSchedule &found);

@@ -48,7 +48,8 @@ AssumedCosts SearchReport::assumed() const {
   // The best of the library is shown with its own form.
   bool all =
       request.anyForm || (found.library && found.library->form != found.form);
-  return {found.schedule.costs, all ? use.with() : use};
+  return {found.schedule.costs,
+          all ? use.with(CostUse::allKinds | use.kinds()) : use};
 }
 
 void SearchReport::printLibrary(raw_ostream &os) const {
@@ -57,7 +58,8 @@ void SearchReport::printLibrary(raw_ostream &os) const {
        << countText(found.libraryLeftOut, "schedule") << " of the library\n";
   if (!found.library) {
     if (request.library && !found.libraryLeftOut)
-      os << "  the library has no schedule that fits\n";
+      os << "  the library has no schedule that fits"
+         << (found.memoryBy.empty() ? "\n" : " plain\n");
     return;
   }
   const SearchStart &best = *found.library;
@@ -100,6 +102,32 @@ void SearchReport::printPeaks(raw_ostream &os) const {
     }
   }
   os << '\n';
+}
+
+/// What keeps the result within the limit, and the best result without.
+void SearchReport::printMemoryBy(raw_ostream &os) const {
+  if (found.memoryBy.empty())
+    return;
+  os << "  memory by " << found.memoryBy << "; plain, ";
+  if (const auto &plain = result.plain)
+    os << "makespan " << decimalText(plain->makespan) << ", bound "
+       << decimalText(plain->bound.bound) << '\n';
+  else
+    os << "no schedule fits\n";
+}
+
+void SearchReport::printMemoryBy(json::OStream &json) const {
+  json.attribute("memory_by", textOrNull(found.memoryBy));
+  json.attribute("bound_plain", boundIsPlain());
+  if (found.memoryBy.empty())
+    return;
+  if (const auto &plain = result.plain)
+    json.attributeObject("plain", [&] {
+      writeExact(json, "makespan", plain->makespan);
+      writeExact(json, "bound", plain->bound.bound);
+    });
+  else
+    json.attribute("plain", nullptr);
 }
 
 static std::string nameOf(bool isV, unsigned chunks) {
@@ -292,7 +320,7 @@ void SearchReport::printPlacements(json::OStream &json) const {
 /// covers.
 void SearchReport::printForms(json::OStream &json) const {
   json.attribute("backward", nameOf(found.form));
-  if (request.anyForm)
+  if (request.anyForm && found.memoryBy.empty())
     json.attributeArray("forms", [&] {
       for (const PlacementTrial &trial : result.trials)
         if (isOfBest(trial))
@@ -320,6 +348,10 @@ void SearchReport::printBound(raw_ostream &os) const {
     os << "at most " << gapText(gap()) << " above the optimum"
        << (cover.empty() ? "" : " ");
   os << cover << '\n';
+  if (savesMemory && boundIsPlain())
+    os << "  the bound is of schedules without recomputation and copies\n";
+  if (!found.memoryBy.empty())
+    os << "  the bound leaves out the limit of memory\n";
   if (found.overlapsGain)
     os << "  the bound covers overlaps\n";
   if (found.model.leavesOutOccupancy)
@@ -344,8 +376,10 @@ void SearchReport::print(raw_ostream &os) const {
   printBound(os);
   if (AssumedCosts costs = assumed(); !costs.empty())
     os << "  assumed: " << costs.text() << '\n';
+  printMemoryBy(os);
   if (!found.start.empty())
-    os << "  best start: " << found.start << ", taken as it is\n";
+    os << "  best start: " << found.start
+       << (found.memoryBy.empty() ? ", taken as it is\n" : "\n");
   printLayouts(os);
   printBlocks(os);
   printPlacements(os);
@@ -367,7 +401,8 @@ void SearchReport::print(json::OStream &json) const {
   json.attribute("bound_by", nameOf(bound.source));
   if (certified)
     writeExact(json, "certified", *certified);
-  json.attribute("bound_relaxed", found.model.isRelaxed());
+  json.attribute("bound_relaxed",
+                 found.model.isRelaxed() || !found.memoryBy.empty());
   json.attribute("ranks", request.ranks);
   json.attribute("microbatches", request.microbatches);
   json.attribute("slices", request.slices);
@@ -382,6 +417,7 @@ void SearchReport::print(json::OStream &json) const {
     writeExact(json, "makespan_without_blocks", *found.bestMakespan);
   }
   printForms(json);
+  printMemoryBy(json);
   writeArray(json, "peaks", found.peaks, [&](Rational peak) {
     json.value(peak.isInteger() ? json::Value(peak.numerator())
                                 : json::Value(peak.toDouble()));

@@ -25,6 +25,8 @@ public:
   std::optional<Rational> certified;
   /// The option that asks for words alone; empty if none does.
   std::string wordsFor;
+  /// Recomputation and copies were tried.
+  bool savesMemory = false;
   /// Result of `--layouts`, if given.
   std::optional<LayoutSummary> layouts;
   /// Results of `--minimize` and `--frontier`.
@@ -36,6 +38,11 @@ public:
 
 private:
   bool isOptimal() const { return found.makespan == result.bound().bound; }
+  /// The bound is only known to hold without recomputation and copies.
+  bool boundIsPlain() const {
+    return found.memoryBy.empty() && !result.coversSaved &&
+           found.model.header.memory.hasLimit();
+  }
   bool hasPlacements() const;
   bool isOfBest(const PlacementTrial &trial) const {
     return trial.chunks == request.chunks && trial.isV == request.isV;
@@ -49,6 +56,8 @@ private:
   void printPeaks(llvm::raw_ostream &os) const;
   void printMemory(llvm::raw_ostream &os) const;
   void printMemory(llvm::json::OStream &json) const;
+  void printMemoryBy(llvm::raw_ostream &os) const;
+  void printMemoryBy(llvm::json::OStream &json) const;
   void printBlocks(llvm::raw_ostream &os) const;
   void printLayouts(llvm::raw_ostream &os) const;
   void printLayouts(llvm::json::OStream &json) const;

@@ -55,8 +55,10 @@ std::string SearchStart::title() const {
 }
 
 bool SearchStart::fits(const MemorySettings &memory) const {
-  if (totals.empty())
-    return false;
+  return !totals.empty() && areWithin(totals, memory);
+}
+
+bool areWithin(ArrayRef<Rational> totals, const MemorySettings &memory) {
   for (auto [rank, total] : enumerate(totals)) {
     std::optional<Rational> limit = memory.limit(rank);
     if (limit && *limit < total)

@@ -114,6 +114,9 @@ std::optional<SearchStart> bestOfLibrary(llvm::ArrayRef<SearchStart> starts,
 /// run.
 std::optional<Rational> makespanOf(const Schedule &schedule, DiagEngine &diags);
 
+/// True if the totals of all ranks are within their limits.
+bool areWithin(llvm::ArrayRef<Rational> totals, const MemorySettings &memory);
+
 /// The largest total of each rank.
 llvm::FailureOr<std::vector<Rational>> totalsOf(const Schedule &schedule,
                                                 DiagEngine &diags);

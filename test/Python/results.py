@@ -113,6 +113,11 @@ assert {trial.outcome for trial in best.placements} >= {"best"} and best.minimal
 best = pipec.search(ranks=2, microbatches=4, layers=8, layouts=True, cost="F=1", effort=1)
 same(output("search", "ranks=2", "microbatches=4", "--layers=8", "--layouts", "--cost=F=1", "--effort=1"), best)
 assert best.layouts.even == best.layout == "t*4|t*4"
+best = pipec.search(ranks=4, microbatches=8, cost="F=1,B=2", memory_limit=2, effort=1)
+same(output("search", "ranks=4", "microbatches=8", "--cost=F=1,B=2", "--memory-limit=2", "--effort=1"), best)
+assert best.memory_by == "recompute" and best.makespan == best.schedule.report().makespan < best.plain.makespan
+best = pipec.search(ranks=4, microbatches=8, cost="F=1,B=2", memory_limit=2, memory_by="plain", effort=1)
+assert best.memory_by is None and best.bound_plain and best.plain is None
 try:
     pipec.search(ranks=2, microbatches=4, memory_limit=0.1)
     raise AssertionError("found a schedule without memory")

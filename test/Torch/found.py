@@ -30,7 +30,7 @@ files = grid.Grid(sys.argv[1])
 for number, problem in enumerate(PROBLEMS):
     for extension in "steps", "pipe":
         path = os.path.join(sys.argv[1], f"found{number}.{extension}")
-        subprocess.run(["pipec", "search", *problem.split(), "--effort=1", "-o", path],
+        subprocess.run(["pipec", "search", *problem.split(), "--memory-by=plain", "--effort=1", "-o", path],
                        check=True, capture_output=True)
         for passes in [*grid.TARGETS, *grid.other_backwards(oracle.pipec(path))]:
             files.add([path], passes)

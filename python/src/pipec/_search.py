@@ -88,6 +88,14 @@ class FrontierPoint:
     peak: float
 
 
+@dataclasses.dataclass(frozen=True)
+class PlainSearch:
+    """The best schedule without recomputation and copies."""
+
+    makespan: float
+    bound: float
+
+
 @dataclasses.dataclass(frozen=True, repr=False)
 class SearchResult:
     """The best schedule that was found, and how good it is."""
@@ -128,6 +136,13 @@ class SearchResult:
     """What costs with many digits were rounded to multiples of."""
     factor_grid: float | None = None
     size_grid: float | None = None
+    memory_by: str | None = None
+    """What keeps the schedule within the memory limit: `recompute` or `offload`, None
+    if nothing has to. With these, the bound leaves out the limit."""
+    bound_plain: bool = False
+    """The bound covers only schedules without recomputation and copies."""
+    plain: PlainSearch | None = None
+    """With `memory_by`: the best without, if one fits."""
     placements: tuple[PlacementTrial, ...] = ()
     layout: str | None = None
     layouts: Layouts | None = None
@@ -149,6 +164,7 @@ class SearchResult:
 def search(*, ranks: int, microbatches: int, slices: int | None = None, chunks: int | None = None,
            placement: str | None = None, backward: str | None = None, cost: Cost | None = None,
            profile: Profile | None = None, parts: int | None = None, memory_limit: float | str | None = None,
+           memory_by: str | None = None,
            layers: str | int | None = None, layout: str | None = None, layouts: bool = False,
            start: Sequence[Input] = (), library: bool = True, effort: int | None = None,
            time: str | None = None, seed: int | None = None, within: str | None = None, prove: bool = False,
@@ -168,7 +184,7 @@ def search(*, ranks: int, microbatches: int, slices: int | None = None, chunks: 
                        threads=threads, effort=effort),
                *figures(memory_limit=memory_limit),
                *options(placement=placement, backward=backward, layers=layers_text(layers), layout=layout, time=time,
-                        within=within, minimize=minimize,
+                        within=within, minimize=minimize, memory_by=memory_by,
                         certificate=None if certificate is None else path_text(certificate, "certificate")),
                *switches(layouts=layouts, no_library=not library, prove=prove, readable=readable, frontier=frontier),
                *words(args)]

@@ -26,7 +26,8 @@ def schedules(stages, micro_batches):
     # Costs change the order of the transfers.
     yield make("eager.json", "eager_one_f_one_b", *sizes, "--cost=F=1,B=3,p2p=1", "--emit=deepspeed")
     yield make("own.json", os.path.join(inputs, "patient.pipe"), *sizes, "--emit=deepspeed")
-    make("found.steps", "search", *sizes, "--backward=whole", "--cost=F=2,B=3,p2p=1", "--effort=1", "--memory-limit=3")
+    make("found.steps", "search", *sizes, "--backward=whole", "--cost=F=2,B=3,p2p=1", "--effort=1", "--memory-limit=3",
+         "--memory-by=plain")
     yield make("found.json", "found.steps", "--emit=deepspeed")
 
 
