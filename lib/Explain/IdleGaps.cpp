@@ -207,7 +207,8 @@ void ReadyStep::find() {
     end = Schedule::groupEnd(list, begin);
     Step step = list[begin];
     if (begin == gap.before.index || end - begin != 1 ||
-        !isCompute(step.kind()) || !isReady(begin))
+        !isCompute(step.kind()) || schedule.streams.of(step) != 0 ||
+        !isReady(begin))
       continue;
     int64_t taken = memory.taken(step);
     int64_t held = 0;

@@ -65,7 +65,8 @@ struct IdleGap {
 
 /// Calls `visit(from, to, begin)` for every period in which a rank is idle
 /// before the step or overlap that starts at `begin` of its list. The first
-/// period starts with the schedule.
+/// period starts with the schedule. Computes on streams of their own leave a
+/// rank idle.
 template <typename Visitor>
 void forEachGap(const Schedule &schedule, const Simulation &simulation,
                 unsigned rank, Visitor visit) {
@@ -73,7 +74,7 @@ void forEachGap(const Schedule &schedule, const Simulation &simulation,
   int64_t free = simulation.begin();
   for (size_t begin = 0, end = 0; begin != list.size(); begin = end) {
     end = Schedule::groupEnd(list, begin);
-    if (!isCompute(list[begin].kind()))
+    if (!isCompute(list[begin].kind()) || schedule.streams.of(list[begin]) != 0)
       continue;
     if (int64_t start = simulation.start(rank, begin); start > free)
       visit(free, start, begin);
