@@ -56,15 +56,23 @@ function countGroups(kinds) {
   return kinds && kinds.at(-1) > "Z" ? refuse("k") : { groups, overlaps };
 }
 
-function checkedLane(json, rank) {
-  checkedObject("lanes", json);
+// The columns of compute steps.
+function checkedSteps(member, json) {
+  checkedObject(member, json);
   const k = checkedKinds("k", json.k, /[^FBIWRUfbiwru]/), n = k.length, { groups, overlaps } = countGroups(k);
-  const lane = {
-    rank: checkedNumber("rank", json.rank, (value) => value === rank), work: checkedNumber("work", json.work), k,
-    s: checkedColumn("s", json.s, n), c: checkedColumn("c", json.c, n), m: checkedColumn("m", json.m, n, isIndexOrNone),
+  return {
+    k, s: checkedColumn("s", json.s, n), c: checkedColumn("c", json.c, n), m: checkedColumn("m", json.m, n, isIndexOrNone),
     g: checkedColumn("g", json.g, groups, Number.isFinite), d: checkedColumn("d", json.d, n, Number.isFinite),
     o: checkedColumn("o", json.o, overlaps, Number.isFinite),
     p: checkedColumn("p", json.p, n), l: checkedColumn("l", json.l, n, isIndexOrNone),
+  };
+}
+
+function checkedLane(json, rank, streams) {
+  const steps = checkedSteps("lanes", json), n = steps.k.length;
+  const lane = {
+    rank: checkedNumber("rank", json.rank, (value) => value === rank), work: checkedNumber("work", json.work), ...steps,
+    streams: streams ? checkedList("streams", json.streams, streams, checkedSteps) : [],
     memory: checkedLevels("memory", json.memory),
     over: json.over === true,
   };
@@ -126,8 +134,10 @@ function checkedSchedule(json) {
   checkedObject("schedule", json);
   const isPositive = (value) => Number.isFinite(value) && value > 0;
   if (!Array.isArray(json.lanes) || !json.lanes.length) refuse("lanes");
-  const lanes = json.lanes.map(checkedLane);
-  const isStep = (rank, index) => isIndex(rank) && rank < lanes.length && isIndex(index) && index < lanes[rank].k.length;
+  const streams = json.streams === undefined ? [] : checkedList("streams", json.streams, null, checkedText);
+  const lanes = json.lanes.map((lane, rank) => checkedLane(lane, rank, streams.length));
+  const sizes = lanes.map((lane) => lane.streams.reduce((sum, { k }) => sum + k.length, lane.k.length));
+  const isStep = (rank, index) => isIndex(rank) && rank < lanes.length && isIndex(index) && index < sizes[rank];
   for (const { w } of lanes)
     if (w && !w.q.every((rank, gap) => rank === -1 || isStep(rank, w.i[gap]))) refuse("w");
   const text = (member, optional) => optional && json[member] === undefined ? undefined : checkedText(member, json[member]);
@@ -140,7 +150,7 @@ function checkedSchedule(json) {
     slices: json.slices === undefined ? 1 : number("slices", (value) => isIndex(value) && value > 0),
     ticksPerUnit: number("ticksPerUnit", isPositive), memoryUnit: number("memoryUnit", isPositive),
     makespan: number("makespan"), length: number("length"), from: number("from"), to: number("to"),
-    phases: checkedList("phases", json.phases, null, checkedText), colors: checkedColors(json.colors), lanes,
+    phases: checkedList("phases", json.phases, null, checkedText), streams, colors: checkedColors(json.colors), lanes,
     transfers: checkedTransfers(json.transfers, lanes.length),
     critical: checkedList("critical", json.critical, null, (member, pair) =>
       Array.isArray(pair) && pair.length === 2 && isStep(...pair) ? pair : refuse(member)),

@@ -38,31 +38,32 @@ function describe({ row, index, gap, side, inMemory, time }) {
     }
     return { head: head + ": memory", lines };
   }
-  if (side) {
+  if (side && !side.left) {
     add("what", kindNames[side.kind[index]]);
     addTimes(side.start[index], side.end[index]);
     return { head: `${head}: ${stepName(side, index)}`, lines };
   }
-  const waits = time === undefined ? [] : waitsAt(lane.waits, time);
+  const waits = time === undefined || side ? [] : waitsAt(lane.waits, time);
   if (gap) {
     addTimes(...itemTimes(schedule, lane, { index, gap }));
     lines.push(...whyIdle(schedule, lane, index));
     if (waits.length) add("over", waits.join(", "));
     return { head: head + ": idle", lines };
   }
-  const kind = lane.kind[index];
-  add("what", kindNames[kind] + (schedule.most > 1 ? `, chunk ${chunkName(schedule, lane, index)}` : ""));
-  addTimes(lane.start[index], lane.end[index]);
+  const steps = side ?? lane, kind = steps.kind[index];
+  add("what", kindNames[kind] + (schedule.most > 1 ? `, chunk ${chunkName(schedule, steps, index)}` : ""));
+  if (side) add("stream", side.name);
+  addTimes(steps.start[index], steps.end[index]);
   const others = [];
-  for (let i = lane.first[index]; i < lane.stop[index]; ++i) if (i !== index) others.push(stepName(lane, i));
+  for (let i = steps.first[index]; i < steps.stop[index]; ++i) if (i !== index) others.push(stepName(steps, i));
   if (others.length) add("together with", others.join(", "));
-  const phase = schedule.phases[lane.phase[index]];
+  const phase = schedule.phases[steps.phase[index]];
   if (phase) add("phase", phase);
-  if (lane.critical[index]) add("", "on the critical path");
+  if (steps.critical[index]) add("", "on the critical path");
   if (waits.length) add("over", waits.join(", "));
-  const source = schedule.sources[lane.source[index]];
+  const source = schedule.sources[steps.source[index]];
   if (source) add("from", source[0]);
-  return { head: `${head}: ${stepName(lane, index)}`, lines, source: source?.[1] };
+  return { head: `${head}: ${stepName(steps, index)}`, lines, source: source?.[1] };
 }
 
 // The same as elements, and as text to be read out.
@@ -87,7 +88,8 @@ function showTip(found, x, y) {
 
 // The cost of a forward through all stages. Those of backwards also differ between
 // schedules of one model.
-const forwardOf = ({ lanes, microbatches }) => lanes.reduce((sum, lane) => sum + lane.forward, 0) / microbatches;
+const forwardOf = ({ lanes, microbatches }) =>
+  lanes.flatMap(stepsOf).reduce((sum, steps) => sum + steps.forward, 0) / microbatches;
 
 // Why two makespans cannot be compared; empty if they can.
 function otherWork(first, second) {
@@ -145,7 +147,7 @@ function legendItem(className, swatch, text) {
 function chunkLegend() {
   const items = [], most = scene.schedules.reduce((a, b) => (a.most >= b.most ? a : b));
   if (most.most > 1) {
-    const kind = [...computeKinds].find((kind) => most.lanes.some((lane) => lane.kind.includes(kind)));
+    const kind = [...computeKinds].find((kind) => most.lanes.flatMap(stepsOf).some((steps) => steps.kind.includes(kind)));
     const colors = painter.kindColors(most, kind).slice(0, -1), n = colors.length;
     const stripes = colors.map((color, k) => `${color} ${100 * k / n}% ${100 * (k + 1) / n}%`).join(", ");
     const last = most.most <= 26 ? String.fromCharCode(96 + most.most) : "." + (most.most - 1);
@@ -164,6 +166,6 @@ function ranksTable() {
   byId("ranks").replaceChildren(element("caption", "", "Ranks"),
     row(Array(5).fill("th"), ["rank", "steps", "idle", "memory peak", ...withHost ? ["peak on the host"] : []]),
     ...scene.schedules.flatMap((schedule) => schedule.lanes.slice(0, 256).map((lane) => row(["th"],
-      [(scene.schedules.length > 1 ? schedule.letter + " " : "") + lane.rank, lane.n, schedule.idle(lane), timeText(lane.peak),
+      [(scene.schedules.length > 1 ? schedule.letter + " " : "") + lane.rank, countSteps(lane), schedule.idle(lane), timeText(lane.peak),
         ...withHost ? [timeText(lane.hostPeak ?? 0)] : []]))));
 }

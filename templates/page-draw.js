@@ -71,7 +71,7 @@ class Painter extends RowPainter {
     this.paintFigures(scene, row);
   }
 
-  // The names of lanes for copies, the idle time of a rank, its peak of memory, and the
+  // The names of lanes for copies and streams, the idle time of a rank, its peak of memory, and the
   // scale of memory.
   paintFigures(scene, row) {
     const { g } = this;
@@ -81,8 +81,9 @@ class Painter extends RowPainter {
     g.fillStyle = this.colors.soft;
     g.font = g.font.replace(/[0-9.]+px/, "9px");
     g.textAlign = "right";
-    lane.sides.forEach(({ name }, k) => {
-      if (name !== "fsdp" && sideHeight >= 7) g.fillText(name, nameWidth - 6, row.sideY[k] + sideHeight / 2);
+    lane.sides.forEach(({ key, name }, k) => {
+      const letters = [...name], shown = letters.length <= 13 ? name : letters.slice(0, 11).join("").trimEnd() + "...";
+      if (key !== "fsdp" && sideHeight >= 7) g.fillText(shown, nameWidth - 6, row.sideY[k] + sideHeight / 2);
     });
     if (withMemory) {
       g.fillText(timeText(schedule.memoryScale), nameWidth - 6, row.memoryY + 5);
@@ -220,20 +221,19 @@ class Painter extends RowPainter {
       g.strokeStyle = color;
       g.lineWidth = 1.5;
       for (let k = 1; k < path.length; ++k) {
-        const [r0, i] = path[k - 1], [r1, j] = path[k];
+        const [r0, from, i] = path[k - 1], [r1, to, j] = path[k];
         if (r0 === r1) continue;
-        const a = scene.rows[r0], b = scene.rows[r1];
-        const t = Math.min(a.lane.right[i], b.lane.left[j]);
-        if (b.lane.left[j] < this.t0 || t > this.t1) continue;
-        const [y0, y1] = edges(a, b);
+        const t = Math.min(from.right[i], to.left[j]);
+        if (to.left[j] < this.t0 || t > this.t1) continue;
+        const [y0, y1] = edges(scene.rows[r0], scene.rows[r1]);
         g.beginPath();
         g.moveTo(this.x(t), y0);
-        g.lineTo(this.x(b.lane.left[j]), y1);
+        g.lineTo(this.x(to.left[j]), y1);
         g.stroke();
       }
     };
     if (scene.microbatch !== null)
-      for (const path of scene.paths) connect(path.filter(([r, i]) => !"WR".includes(scene.rows[r].lane.kind[i])), this.colors.path);
+      for (const path of scene.paths) connect(path.filter(([, steps, i]) => !"WR".includes(steps.kind[i])), this.colors.path);
     else if (scene.critical)
       for (const path of scene.criticalPaths) connect(path, this.colors.path);
     g.restore();

@@ -13,6 +13,8 @@
 // within its limit). fsdp has k (U unshard, R reshard, G reduce gradients, T reduce
 // tied gradients, of group s), s, t the time since the start of the one before, and
 // d; out and in have the same of copies to the host and from it (k O and L), with m.
+// streams has the columns of the compute steps, k to l, for each stream of stages;
+// where q and i or critical refer to a step, its steps follow those of the lane.
 // waits has k (F and B for a send, G for a reduction, O for a copy), s, m and t as
 // well, the time at which each is over. memory has what the rank keeps from a time
 // on: t and v; host the same of what it has on the host, if any rank has.
@@ -21,7 +23,7 @@
 // d. critical is the critical path: the rank and the index of each compute step on it.
 // Of the schedule, name, sizes, costs, bubble and shown are as displayed, params pairs
 // of a name and a value, an object in the block;
-// ranks, stages, microbatches and phases; makespan, length, from and to in ticks;
+// ranks, stages, microbatches, phases and streams, the names of those; makespan, length, from and to in ticks;
 // ticksPerUnit and memoryUnit; colors, the shades and the text color of each kind;
 // sources, [place, line]. Times are ticks; here they become units of the costs.
 function readSchedule(block) {
@@ -32,11 +34,11 @@ function readSchedule(block) {
     lanes: json.lanes.map((lane) => readLane(lane, json, unit)),
     transfers: readTransfers(json.transfers, unit),
   };
-  schedule.most = Math.max(0, ...schedule.lanes.map((lane) => lane.most));
+  schedule.most = schedule.lanes.reduce((most, lane) => Math.max(most, ...stepsOf(lane).map((steps) => steps.most)), 0);
   schedule.labelLetters = String(Math.max(0, schedule.microbatches - 1)).length
     + (schedule.slices > 1 ? 1 + String(schedule.slices - 1).length : 0)
     + (schedule.most < 2 ? 0 : schedule.most <= 26 ? 1 : 1 + String(schedule.most - 1).length);
-  schedule.count = schedule.lanes.reduce((sum, lane) => sum + lane.n, 0);
+  schedule.count = schedule.lanes.reduce((sum, lane) => sum + countSteps(lane), 0);
   schedule.memoryPeak = schedule.lanes.reduce((peak, lane) => Math.max(peak, lane.peak), 0);
   // A limit far above all peaks would flatten the curves.
   schedule.memoryScale = schedule.lanes.reduce(
@@ -51,10 +53,45 @@ function splitUnits(units, slices) {
     : { microbatch: units.map((m) => Math.floor(m / slices)), slice: units.map((m) => m < 0 ? -1 : m % slices) };
 }
 
+// The compute steps of a lane: of the rank itself, and of each stream of stages.
+const stepsOf = (lane) => [lane, ...lane.streams];
+const countSteps = (lane) => stepsOf(lane).reduce((sum, { n }) => sum + n, 0);
+
+// The columns with the step at an index of the lane, and its index in them.
+function stepIn(lane, index) {
+  for (const steps of stepsOf(lane)) {
+    if (index < steps.n) return [steps, index];
+    index -= steps.n;
+  }
+  return null;
+}
+
 function readLane(json, schedule, unit) {
+  const lane = {
+    ...readSteps(json, schedule, unit), rank: json.rank, work: json.work / unit,
+    why: json.w, limit: json.limit, over: json.over === true,
+  };
+  lane.streams = json.streams.map((steps, k) =>
+    ({ ...readSteps(steps, schedule, unit), key: `stream${k + 1}`, name: schedule.streams[k] }));
+  lane.sides = [...["fsdp", "out", "in"].filter((name) => json[name]).map((name) => readSide(name, json[name], schedule, unit)),
+    ...lane.streams.filter(({ n }) => n)];
+  const peak = ({ value }) => value.reduce((a, b) => Math.max(a, b), 0);
+  lane.memory = readMemory(json.memory, schedule, unit);
+  lane.peak = peak(lane.memory);
+  lane.host = json.host && readMemory(json.host, schedule, unit);
+  lane.hostPeak = lane.host && peak(lane.host);
+  lane.ready = new Map();
+  for (let k = 0, y = json.w?.y ?? []; k < y.length; k += 3)
+    lane.ready.set(y[k], { index: y[k + 1], held: y[k + 2] < 0 ? null : y[k + 2] / schedule.memoryUnit });
+  lane.waits = readWaits(json.waits ?? { k: "", s: [], m: [], t: [] }, schedule, unit);
+  return lane;
+}
+
+// Compute steps and overlaps, which do not run at the same time.
+function readSteps(json, schedule, unit) {
   const n = json.k.length;
   const lane = {
-    rank: json.rank, n, work: json.work / unit, forward: 0, most: 0,
+    n, forward: 0, most: 0,
     kind: json.k.toUpperCase(), stage: json.s, chunk: json.c, ...splitUnits(json.m, schedule.slices),
     phase: json.p, source: json.l,
     // When the group of a step runs, and the part of it where the step is drawn.
@@ -64,7 +101,7 @@ function readLane(json, schedule, unit) {
     first: new Uint32Array(n), stop: new Uint32Array(n),
     critical: new Uint8Array(n),
     // The number of the gap before a step, from 1 on; 0 without a gap.
-    gap: new Uint32Array(n), why: json.w, nth: new Uint32Array(n), narrowest: new Map(), limit: json.limit, over: json.over === true, unit,
+    gap: new Uint32Array(n), nth: new Uint32Array(n), narrowest: new Map(), unit,
   };
   let at = schedule.from, group = 0, overlap = 0, gaps = 0;
   for (let i = 0; i < n;) {
@@ -93,16 +130,6 @@ function readLane(json, schedule, unit) {
     const type = typeOfStep(lane, i), width = lane.right[i] - lane.left[i];
     if (!(lane.narrowest.get(type) <= width)) lane.narrowest.set(type, width);
   }
-  lane.sides = ["fsdp", "out", "in"].filter((name) => json[name]).map((name) => readSide(name, json[name], schedule, unit));
-  const peak = ({ value }) => value.reduce((a, b) => Math.max(a, b), 0);
-  lane.memory = readMemory(json.memory, schedule, unit);
-  lane.peak = peak(lane.memory);
-  lane.host = json.host && readMemory(json.host, schedule, unit);
-  lane.hostPeak = lane.host && peak(lane.host);
-  lane.ready = new Map();
-  for (let k = 0, y = json.w?.y ?? []; k < y.length; k += 3)
-    lane.ready.set(y[k], { index: y[k + 1], held: y[k + 2] < 0 ? null : y[k + 2] / schedule.memoryUnit });
-  lane.waits = readWaits(json.waits ?? { k: "", s: [], m: [], t: [] }, schedule, unit);
   return lane;
 }
 
@@ -115,12 +142,13 @@ function typeOfStep(lane, i) {
   return computeKinds.indexOf(lane.kind[i]) * 0x100000000 + 2 * lane.chunk[i] + (lane.stop[i] - lane.first[i] > 1);
 }
 
-// The posted steps of a lane below that of the compute steps.
+// The collectives or copies of a lane below that of the compute steps; the lanes of
+// streams have the columns of compute steps instead (readSteps).
 function readSide(name, json, schedule, unit) {
   let at = schedule.from;
   const start = Float64Array.from(json.t, (gap) => (at += gap) / unit);
   return {
-    name, n: json.k.length, kind: json.k.toLowerCase(), stage: json.s, ...json.m && splitUnits(json.m, schedule.slices), start,
+    key: name, name, n: json.k.length, kind: json.k.toLowerCase(), stage: json.s, ...json.m && splitUnits(json.m, schedule.slices), start,
     end: start.map((time, i) => time + json.d[i] / unit),
   };
 }
@@ -166,9 +194,10 @@ function stepAt(lane, time) {
   return i < lane.n && lane.left[i] <= time ? i : -1;
 }
 
-// The step of a side lane at a time, or the last one within `reach` before it; -1 if
-// there is none.
+// The step of a side lane at a time, or the last collective or copy within `reach`
+// before it; -1 if there is none.
 function sideStepAt(side, time, reach) {
+  if (side.left) return stepAt(side, time);
   const i = lowerBound(side.n, (k) => side.start[k] > time) - 1;
   return i >= 0 && Math.max(side.end[i], side.start[i] + reach) > time ? i : -1;
 }
@@ -191,7 +220,7 @@ function itemAt(lane, time) {
 }
 
 function itemTimes(schedule, lane, { index, gap, side }) {
-  if (side) return [side.start[index], side.end[index]];
+  if (side) return [(side.left ?? side.start)[index], (side.right ?? side.end)[index]];
   if (!gap) return [lane.left[index], lane.right[index]];
   return [index ? lane.end[index - 1] : schedule.from, index < lane.n ? lane.start[index] : schedule.to];
 }
@@ -209,18 +238,18 @@ function neighbour(schedule, lane, { index, gap, side }, direction) {
 }
 
 // The chain of steps that the step after a gap waits for, back to the start of the
-// gap: [lane, index], latest first. null for a chain that leaves what is shown.
+// gap: [lane, columns, index], latest first. It ends where it leaves what is shown.
 function chainOf(schedule, lane, index, since, most) {
   const chain = [];
-  const cause = (lane, index) => {
-    const first = lane.first[index], gap = lane.gap[first];
-    if (!gap) return first ? [lane, first - 1] : null;
-    const rank = lane.why?.q[gap - 1] ?? -1;
-    return rank < 0 ? null : [schedule.lanes[rank], lane.why.i[gap - 1]];
+  const cause = (lane, steps, index) => {
+    const first = steps.first[index], gap = steps.gap[first];
+    if (!gap) return first ? [lane, steps, first - 1] : null;
+    const rank = steps.why?.q[gap - 1] ?? -1;
+    return rank < 0 ? null : [schedule.lanes[rank], ...stepIn(schedule.lanes[rank], steps.why.i[gap - 1])];
   };
-  for (let at = cause(lane, index); at && chain.length < most; at = cause(...at)) {
+  for (let at = cause(lane, lane, index); at && chain.length < most; at = cause(...at)) {
     chain.push(at);
-    if (at[0].start[at[1]] <= since) break;
+    if (at[1].start[at[2]] <= since) break;
   }
   return chain;
 }
@@ -235,10 +264,11 @@ function whyIdle(schedule, lane, index) {
   const lines = [["before", stepName(lane, index)]];
   if (!lane.why) return lines;
   const gap = lane.gap[index] - 1, parts = lane.why.p[gap] || [(to - from) * lane.unit, 0, 0, 0, 0];
-  lines.push(["waits", parts.map((part, k) => part ? `${timeText(part / lane.unit)} ${partNames[k]}` : "").filter(Boolean).join(", ")]);
-  chainOf(schedule, lane, index, from, 6).forEach(([other, i], k) => {
+  const partName = (k) => k || !schedule.streams.length ? partNames[k] : "for other ranks and streams to compute";
+  lines.push(["waits", parts.map((part, k) => part ? `${timeText(part / lane.unit)} ${partName(k)}` : "").filter(Boolean).join(", ")]);
+  chainOf(schedule, lane, index, from, 6).forEach(([other, steps, i], k) => {
     const where = other === lane ? "of this rank" : `of rank ${other.rank}`;
-    lines.push([k ? "which waits for" : "for", `${stepName(other, i)} ${where}, from ${timeText(other.start[i])} to ${timeText(other.end[i])}`]);
+    lines.push([k ? "which waits for" : "for", `${stepName(steps, i)} ${where}, from ${timeText(steps.start[i])} to ${timeText(steps.end[i])}`]);
   });
   const ready = lane.ready.get(gap);
   if (ready) {
@@ -268,7 +298,7 @@ function phasesOf(schedule, lane) {
 // null for a search of another form.
 function search(schedule, text) {
   const wanted = { kind: null, s: null, m: null, r: null, slice: null };
-  const hasR = schedule.lanes.some((lane) => lane.kind.includes("R"));
+  const hasR = schedule.lanes.some((lane) => stepsOf(lane).some(({ kind }) => kind.includes("R")));
   let idle = false;
   for (const word of text.trim().split(/\s+/)) {
     const found = /^(?:(idle)|([a-z_]+?)(\d*)(?:(?<=\d)\.(\d+))?)$/i.exec(word);
@@ -296,8 +326,8 @@ function search(schedule, text) {
       if (isWanted(lane, index)) items.push({ lane, index, gap: idle });
     }
     // Without a kind, a search is for compute steps.
-    if (idle || wanted.kind === null || computeKinds.includes(wanted.kind)) continue;
-    for (const side of lane.sides)
+    const isCompute = wanted.kind === null || computeKinds.includes(wanted.kind);
+    for (const side of idle ? [] : lane.sides.filter((side) => Boolean(side.left) === isCompute))
       for (let index = 0; index < side.n; ++index) if (isWanted(side, index)) items.push({ lane, index, gap: false, side });
   }
   const key = (item) => {
@@ -353,15 +383,16 @@ function peakText(lane) {
     + (lane.host ? `, host ${timeText(lane.hostPeak)}` : "");
 }
 
-// The steps of a micro-batch in the order of their starts: [row, index].
+// The steps of a micro-batch in the order of their starts: [row, columns, index].
 function pathOf(rows, schedule, microbatch) {
   const path = [];
   rows.forEach((row, r) => {
     if (row.schedule !== schedule) return;
-    row.lane.microbatch.forEach((m, i) => {
-      if (m === microbatch) path.push([r, i]);
-    });
+    for (const steps of stepsOf(row.lane))
+      steps.microbatch.forEach((m, i) => {
+        if (m === microbatch) path.push([r, steps, i]);
+      });
   });
-  const start = ([r, i]) => rows[r].lane.left[i];
+  const start = ([, steps, i]) => steps.left[i];
   return path.sort((a, b) => start(a) - start(b));
 }

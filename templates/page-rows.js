@@ -57,13 +57,14 @@ class RowPainter {
 
   // Which steps of a lane are drawn with their numbers, as in lib/Emit/SvgLanes.cpp:
   // those of a kind, chunk and form all are if the longest number fits each of them,
-  // else none; if that leaves none, every second, fifth or tenth of the first kind.
+  // else none; if that leaves none, every second, fifth or tenth of the first kind,
+  // except beside streams, where most steps are next to gaps.
   labelled(lane, schedule) {
     const perUnit = (this.right - nameWidth) / (this.t1 - this.t0);
     const room = 6.5 * (schedule.labelLetters + (this.withKinds ? 1 : 0)) + 4;
     const fits = new Set();
     for (const [type, width] of lane.narrowest) if (width * perUnit > room) fits.add(type);
-    if (fits.size) return { fits, every: 0 };
+    if (fits.size || lane.streams.some(({ n }) => n)) return { fits, every: 0 };
     const kind = [...computeKinds].find((one) => lane.kind.includes(one)), types = [...lane.narrowest];
     const least = Math.min(...types.filter(([type]) => computeKinds[Math.floor(type / 0x100000000)] === kind).map(([, width]) => width));
     return { fits, kind, every: [2, 5, 10].find((n) => n * least * perUnit > room) ?? 0 };
@@ -149,11 +150,15 @@ class RowPainter {
     g.globalAlpha = 1;
   }
 
-  // Posted steps: collectives, or copies in one direction.
+  // Posted steps: collectives, copies in one direction, or computes on a stream.
   paintSide(scene, row, side, y) {
     const { g } = this;
     g.fillStyle = this.colors.lane;
     g.fillRect(this.x(row.schedule.from), y, this.x(row.schedule.to) - this.x(row.schedule.from), sideHeight);
+    if (side.left) {
+      this.paintSteps(scene, { lane: side, schedule: row.schedule }, y, sideHeight);
+      return;
+    }
     for (let i = 0; i < side.n; ++i) {
       if (side.end[i] < this.t0 || side.start[i] > this.t1) continue;
       const a = this.x(side.start[i]);

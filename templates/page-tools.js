@@ -152,7 +152,7 @@ function hashOf() {
   if (scene.microbatch !== null) parts.push(`m=${scene.microbatch}`);
   const item = scene.selected;
   if (item) {
-    const row = rowOf(item), where = item.gap ? "idle." : item.side ? item.side.name + "." : "";
+    const row = rowOf(item), where = item.gap ? "idle." : item.side ? item.side.key + "." : "";
     parts.push(`step=${row.schedule.letter}.${where}r${item.lane.rank}.${item.index}`);
   }
   if (shownToggles() !== usualShown) parts.push(`show=${shownToggles()}`);
@@ -171,10 +171,10 @@ function applyHash() {
   const [from, to] = (parts.get("t") ?? "").split(":").map(Number);
   if (to > from && Number.isFinite(to - from)) setView(from, to, Number(parts.get("top")) || 0);
   else setView(...extent(), Number(parts.get("top")) || 0);
-  const step = /^([A-Z])\.(?:(idle|fsdp|out|in)\.)?r(\d+)\.(\d+)$/.exec(parts.get("step") ?? "");
+  const step = /^([A-Z])\.(?:(idle|fsdp|out|in|stream\d+)\.)?r(\d+)\.(\d+)$/.exec(parts.get("step") ?? "");
   const schedule = step && scene.schedules.find(({ letter }) => letter === step[1]);
   const lane = schedule?.lanes[Number(step[3])], index = step ? Number(step[4]) : 0;
-  const isGap = step?.[2] === "idle", side = lane?.sides.find(({ name }) => name === step[2]);
+  const isGap = step?.[2] === "idle", side = lane?.sides.find(({ key }) => key === step[2]);
   const exists = lane && (isGap ? index <= lane.n && hasGap(schedule, lane, index)
     : step[2] ? index < side?.n : index < lane.n);
   scene.selected = exists ? { lane, index, gap: isGap, ...side && { side } } : null;

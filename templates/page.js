@@ -110,8 +110,8 @@ function follow(microbatch) {
     const path = scene.paths[k];
     const name = scene.schedules.length > 1 ? schedule.letter + ": " : "";
     if (!path.length) return `${name}no micro-batch ${microbatch} here`;
-    const ends = path.map(([r, i]) => scene.rows[r].lane.end[i]);
-    const start = scene.rows[path[0][0]].lane.start[path[0][1]];
+    const ends = path.map(([, steps, i]) => steps.end[i]);
+    const [, first, at] = path[0], start = first.start[at];
     return `${name}micro-batch ${microbatch}: ${path.length} steps, time ${timeText(start)} to ${timeText(Math.max(...ends))}`;
   }).join("; ") + " (Escape shows all again)";
   redraw();
@@ -146,7 +146,8 @@ function arrange() {
   scene.criticalPaths = scene.schedules.map((schedule) => {
     const rowOf = new Map();
     rows.forEach((row, r) => { if (row.schedule === schedule) rowOf.set(row.lane.rank, r); });
-    return schedule.critical.map(([rank, i]) => [rowOf.get(rank), i]).filter(([r]) => r !== undefined);
+    return schedule.critical.filter(([rank]) => rowOf.has(rank))
+      .map(([rank, i]) => [rowOf.get(rank), ...stepIn(schedule.lanes[rank], i)]);
   });
   overview = null;
   setView(scene.view.from, scene.view.to);
@@ -163,9 +164,9 @@ function show(blocks) {
   scene.schedules = blocks.map((text, i) => {
     const schedule = readSchedule(text);
     schedule.letter = String.fromCharCode(65 + i);
-    for (const [rank, i] of schedule.critical) {
-      const lane = schedule.lanes[rank];
-      lane.critical.fill(1, lane.first[i], lane.stop[i]);
+    for (const [rank, index] of schedule.critical) {
+      const [steps, i] = stepIn(schedule.lanes[rank], index);
+      steps.critical.fill(1, steps.first[i], steps.stop[i]);
     }
     return schedule;
   });

@@ -65,7 +65,12 @@ private:
   void writeColors(JsonObject &page);
   void writeLane(unsigned rank);
   void writeLevels(unsigned rank, JsonObject &&into, MemoryPlace place);
-  void writeSide(unsigned rank, JsonObject &lane, SideLane side);
+  void writeSteps(unsigned rank, ArrayRef<Picture::Group> groups,
+                  JsonObject &into);
+  void writeSide(unsigned rank, JsonObject &lane, SideLane side,
+                 ArrayRef<Picture::Group> groups);
+  void writeStreams(unsigned rank, JsonObject &lane,
+                    ArrayRef<std::vector<Picture::Group>> sides);
   void writeGaps(unsigned rank, JsonObject &lane);
   void writeWaits(unsigned rank, JsonObject &lane);
   void writeTransfers(JsonObject &page);
@@ -80,8 +85,8 @@ private:
   raw_ostream &os;
   std::vector<Source> sources;
   DenseMap<uint32_t, int> sourceNumbers;
-  /// By number of the step: its index in the columns of its lane, `notShown`
-  /// for all but compute steps.
+  /// By number of the step: its index in the columns of its lane, where those
+  /// of streams follow those of the rank; `notShown` for all but compute steps.
   std::vector<uint32_t> columnOf;
   /// Empty if the times were recorded: these have no causes.
   std::optional<Causes> causes;
@@ -208,19 +213,24 @@ void PageData::writeHeader(JsonObject &page) {
     page("shown", part);
   page.array("phases", schedule.phases,
              [&](StringRef phase) { printJsonString(os, phase); });
+  if (!schedule.streams.empty())
+    page.array("streams", schedule.streams.names,
+               [&](StringRef name) { printJsonString(os, name); });
   page("costs", facts.costsText());
   if (AssumedCosts assumed = schedule.assumedCosts(); !assumed.empty())
     page("assumed", assumed.text());
   writeColors(page);
 }
 
-void PageData::writeLane(unsigned rank) {
+/// Writes compute steps and overlaps as columns.
+void PageData::writeSteps(unsigned rank, ArrayRef<Picture::Group> groups,
+                          JsonObject &into) {
   const StepList &list = schedule.ranks[rank];
   std::string kinds;
   std::vector<int64_t> stages, chunks, microbatches, gaps, durations, wholes;
   std::vector<int64_t> phases, from;
   int64_t last = picture.from();
-  picture.forEachCompute(rank, [&](const Picture::Group &group) {
+  for (const Picture::Group &group : groups) {
     gaps.push_back(group.start - std::exchange(last, group.finish));
     bool single = group.end - group.begin == 1;
     if (!single)
@@ -237,11 +247,18 @@ void PageData::writeLane(unsigned rank) {
       phases.push_back(step.phase());
       from.push_back(sourceOf(step));
     }
-  });
+  }
+  into("k", kinds)("s", stages)("c", chunks)("m", microbatches)("g", gaps);
+  into("d", durations)("o", wholes)("p", phases)("l", from);
+}
+
+void PageData::writeLane(unsigned rank) {
+  std::vector<Picture::Group> computes;
+  picture.forEachCompute(
+      rank, [&](const Picture::Group &group) { computes.push_back(group); });
   JsonObject lane(os);
   lane("rank", rank)("work", picture.simulation().ranks()[rank].work);
-  lane("k", kinds)("s", stages)("c", chunks)("m", microbatches)("g", gaps);
-  lane("d", durations)("o", wholes)("p", phases)("l", from);
+  writeSteps(rank, computes, lane);
   writeLevels(rank, JsonObject(lane.key("memory")), MemoryPlace::Device);
   if (facts.hasHost())
     writeLevels(rank, JsonObject(lane.key("host")), MemoryPlace::Host);
@@ -252,8 +269,12 @@ void PageData::writeLane(unsigned rank) {
   }
   if (causes)
     writeGaps(rank, lane);
-  for (SideLane side : sideLanes)
-    writeSide(rank, lane, side);
+  std::vector<std::vector<Picture::Group>> sides = picture.sides(rank);
+  for (SideLane side : SideLane::all(schedule))
+    if (!side.stream() && !sides[side.number()].empty())
+      writeSide(rank, lane, side, sides[side.number()]);
+  if (!schedule.streams.empty())
+    writeStreams(rank, lane, sides);
   writeWaits(rank, lane);
 }
 
@@ -272,14 +293,13 @@ void PageData::writeLevels(unsigned rank, JsonObject &&into,
   into("t", changes)("v", levels);
 }
 
-void PageData::writeSide(unsigned rank, JsonObject &lane, SideLane side) {
-  bool copies = side != SideLane::Collectives;
+void PageData::writeSide(unsigned rank, JsonObject &lane, SideLane side,
+                         ArrayRef<Picture::Group> groups) {
+  bool copies = side.isCopies();
   StepColumns steps(copies ? "smtd" : "std");
   int64_t last = picture.from();
-  picture.forEachGroup(rank, [&](const Picture::Group &group) {
+  for (const Picture::Group &group : groups) {
     Step step = schedule.ranks[rank][group.begin];
-    if (!isPosted(step.kind()) || sideLaneOf(step.kind()) != side)
-      return;
     int64_t since = group.start - std::exchange(last, group.start);
     int64_t duration = group.finish - group.start;
     if (copies)
@@ -287,11 +307,21 @@ void PageData::writeSide(unsigned rank, JsonObject &lane, SideLane side) {
                 {step.stage(), step.unit(), since, duration});
     else
       steps.add(laneLetter(step.kind()), {step.stage(), since, duration});
+  }
+  steps.write(JsonObject(lane.key(side.name(schedule))));
+}
+
+/// Writes the steps of a rank on each stream of stages, those of a stream
+/// without steps as well.
+void PageData::writeStreams(unsigned rank, JsonObject &lane,
+                            ArrayRef<std::vector<Picture::Group>> sides) {
+  auto streams = make_filter_range(SideLane::all(schedule), [](SideLane side) {
+    return side.stream() != 0;
   });
-  if (!steps.kinds.empty())
-    steps.write(JsonObject(lane.key(side == SideLane::Out  ? "out"
-                                    : side == SideLane::In ? "in"
-                                                           : "fsdp")));
+  lane.array("streams", streams, [&](SideLane side) {
+    JsonObject steps(os);
+    writeSteps(rank, sides[side.number()], steps);
+  });
 }
 
 void PageData::writeWaits(unsigned rank, JsonObject &lane) {
@@ -327,10 +357,17 @@ void PageData::numberSteps() {
   columnOf.assign(numbers.size(), notShown);
   for (unsigned rank = 0; rank != picture.shownRanks(); ++rank) {
     uint32_t next = 0;
-    picture.forEachCompute(rank, [&](const Picture::Group &group) {
+    auto number = [&](const Picture::Group &group) {
       for (size_t i = group.begin; i != group.end; ++i)
         columnOf[numbers.of(rank, i)] = next++;
-    });
+    };
+    picture.forEachCompute(rank, number);
+    if (schedule.streams.empty())
+      continue;
+    std::vector<std::vector<Picture::Group>> sides = picture.sides(rank);
+    for (SideLane side : SideLane::all(schedule))
+      if (side.stream())
+        for_each(sides[side.number()], number);
   }
 }
 

@@ -47,6 +47,27 @@ void ChunkNames::print(unsigned chunk, raw_ostream &os) const {
     os << '.' << chunk;
 }
 
+std::optional<SideLane> SideLane::of(const Schedule &schedule, Step step) {
+  StepKind kind = step.kind();
+  if (isCompute(kind)) {
+    unsigned n = schedule.streams.of(step);
+    return n ? std::optional(stream(n)) : std::nullopt;
+  }
+  if (kind == StepKind::Offload || kind == StepKind::WaitOffload)
+    return out();
+  if (kind == StepKind::Reload)
+    return in();
+  if (isPosted(kind) || (isWait(kind) && !isSendWait(kind)))
+    return collectives();
+  return std::nullopt;
+}
+
+StringRef SideLane::name(const Schedule &schedule) const {
+  static constexpr StringLiteral names[] = {"fsdp", "out", "in"};
+  return stream() ? StringRef(schedule.streams.names[stream() - 1])
+                  : StringRef(names[theNumber]);
+}
+
 void printStepNumber(raw_ostream &os, const Schedule &schedule,
                      const ChunkNames &chunks, unsigned rank, Step step) {
   if (hasUnit(step.kind()))
@@ -163,6 +184,16 @@ FailureOr<Picture> Picture::make(const Schedule &schedule,
     (void)diags.report(DiagLoc(), diag::PictureNotWhole, schedule.name,
                        picture.windowText());
   return picture;
+}
+
+std::vector<std::vector<Picture::Group>> Picture::sides(unsigned rank) const {
+  std::vector<std::vector<Group>> groups(size(SideLane::all(*theSchedule)));
+  forEachGroup(rank, [&](const Group &group) {
+    Step step = theSchedule->ranks[rank][group.begin];
+    if (std::optional<SideLane> lane = SideLane::of(*theSchedule, step))
+      groups[lane->number()].push_back(group);
+  });
+  return groups;
 }
 
 void Picture::findEnd() {

@@ -14,27 +14,50 @@
 #include "IR/StepPlaces.h"
 #include "Simulation/Memory.h"
 
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
+
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace pipec {
 
-/// The lanes below the compute steps of a rank, for the steps that it posts:
-/// collectives, which are FSDP actions and sums of tied gradients, and copies
-/// to the host and from it.
-enum class SideLane : uint8_t { Collectives, Out, In };
-inline constexpr SideLane sideLanes[] = {SideLane::Collectives, SideLane::Out,
-                                         SideLane::In};
-/// The lane of a posted step, and of a wait for one.
-constexpr SideLane sideLaneOf(StepKind kind) {
-  return kind == StepKind::Offload || kind == StepKind::WaitOffload
-             ? SideLane::Out
-         : kind == StepKind::Reload ? SideLane::In
-                                    : SideLane::Collectives;
-}
+/// A lane below the compute steps of a rank, for steps that it posts:
+/// collectives, which are FSDP actions and sums of tied gradients, copies to
+/// the host and from it, and computes of each stream of stages.
+class SideLane {
+public:
+  static constexpr SideLane collectives() { return SideLane(0); }
+  static constexpr SideLane out() { return SideLane(1); }
+  static constexpr SideLane in() { return SideLane(2); }
+  /// The lane of a stream of `StageStreams`, from 1.
+  static constexpr SideLane stream(unsigned n) { return SideLane(2 + n); }
+  /// The lane of a posted step, and of a wait for one; none for other steps.
+  static std::optional<SideLane> of(const Schedule &schedule, Step step);
+  /// All lanes that steps of a schedule may have, from top to bottom.
+  static auto all(const Schedule &schedule) {
+    return llvm::map_range(
+        llvm::seq(3 + unsigned(schedule.streams.names.size())),
+        [](unsigned number) { return SideLane(number); });
+  }
+
+  /// The place among all lanes.
+  unsigned number() const { return theNumber; }
+  bool isCopies() const { return *this == out() || *this == in(); }
+  /// The number of the stream of stages; 0 for other lanes.
+  unsigned stream() const { return theNumber < 3 ? 0 : theNumber - 2; }
+  /// `fsdp`, `out`, `in`, or the name of the stream of stages.
+  llvm::StringRef name(const Schedule &schedule) const;
+  friend constexpr bool operator==(SideLane, SideLane) = default;
+
+private:
+  explicit constexpr SideLane(unsigned number) : theNumber(uint8_t(number)) {}
+  uint8_t theNumber;
+};
 
 /// Where a rank keeps its memory.
 enum class MemoryPlace : uint8_t { Device, Host };
@@ -186,13 +209,17 @@ public:
     }
   }
 
-  /// The same for compute steps and overlaps alone.
+  /// The same for compute steps and overlaps alone, without those on streams
+  /// of stages.
   template <class Visit> void forEachCompute(unsigned rank, Visit visit) const {
     forEachGroup(rank, [&](const Group &group) {
-      if (isCompute(theSchedule->ranks[rank][group.begin].kind()))
+      Step step = theSchedule->ranks[rank][group.begin];
+      if (isCompute(step.kind()) && theSchedule->streams.of(step) == 0)
         visit(group);
     });
   }
+  /// The groups of the lanes below these, by number of the lane.
+  std::vector<std::vector<Group>> sides(unsigned rank) const;
 
   /// Calls `visit(step, time)` for the waits of a rank in the window, in the
   /// order of its list, with the time at which each ends.
@@ -339,7 +366,8 @@ llvm::StringRef terminalColor(StepKind kind);
 inline constexpr llvm::StringLiteral plainColor = "\033[0m";
 
 /// Writes the numbers of transfers, FSDP actions, copies and waits, which have
-/// no row.
-void printNotDrawn(llvm::raw_ostream &os, const Schedule &schedule);
+/// no row, and with `streams` those of the steps on streams of stages.
+void printNotDrawn(llvm::raw_ostream &os, const Schedule &schedule,
+                   bool streams);
 
 } // namespace pipec

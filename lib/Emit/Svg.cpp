@@ -87,7 +87,8 @@ void SvgWriter::writeStyle() {
        << "; }\n";
   if (facts.hasHost() && memoryView == MemoryView::Panel)
     os << ".host { stroke-width: 1.4; fill: none; }\n";
-  if (is_contained(sides, SideLane::Out) || is_contained(sides, SideLane::In))
+  if (any_of(sides,
+             [](SideLane lane) { return lane != SideLane::collectives(); }))
     os << ".side-name { font-size: 8px; text-anchor: end; }\n";
   if (memoryView == MemoryView::Heat)
     for (unsigned level = 1; level <= heatLevels; ++level)

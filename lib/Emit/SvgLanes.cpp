@@ -18,7 +18,8 @@ namespace {
 /// not end within a lane because they get longer: the steps of one kind, chunk
 /// and form all have theirs if every number of the picture fits every one of
 /// them, and otherwise none has. If that leaves none, every second, fifth or
-/// tenth step of the first kind has one, which extends over its neighbours.
+/// tenth step of the first kind has one, which extends over its neighbours,
+/// except beside streams of stages, where most steps are next to gaps.
 /// templates/page-rows.js does the same.
 class StepLabels {
 public:
@@ -38,7 +39,7 @@ public:
     it->second = std::min(it->second, width);
   }
   /// After all steps have been added, and before the first `shows`.
-  void choose() {
+  void choose(bool mayExtend) {
     std::optional<int64_t> least;
     for (const auto &[type, width] : narrowest) {
       if (width >= room)
@@ -47,7 +48,7 @@ public:
         least = std::min(least.value_or(width), width);
     }
     for (unsigned n : {2, 5, 10})
-      if (least && n * *least >= room) {
+      if (mayExtend && least && n * *least >= room) {
         every = n;
         return;
       }
@@ -84,8 +85,9 @@ void SvgWriter::writeLanes() {
     os << "<rect class=\"lane\" x=\"" << Px{leftMargin} << "\" width=\""
        << Px{plotWidth} << "\" height=\"" << Px{laneHeight} << "\"/>\n";
     writeLane(rank);
+    std::vector<std::vector<Picture::Group>> groups = picture.sides(rank);
     for (size_t n = 0; n != sides.size(); ++n)
-      writeSide(rank, n);
+      writeSide(rank, n, groups[sides[n].number()]);
     writeWaits(rank);
     if (hasHeat) {
       writeHeat(rank, MemoryPlace::Device);
@@ -96,32 +98,52 @@ void SvgWriter::writeLanes() {
   }
 }
 
-/// Calls `visit(group, index, left, right)` for the box of each compute step.
+/// Calls `visit(group, index, left, right)` for the box of each compute step of
+/// a group.
+template <class Visit>
+void SvgWriter::forEachBox(const Picture::Group &group, Visit visit) const {
+  int64_t left = x(group.start), right = x(group.finish);
+  __int128 whole = 0, done = 0;
+  for (size_t i = group.begin; i != group.end; ++i)
+    whole += picture.alone(group.rank, i);
+  int64_t at = left;
+  size_t size = group.end - group.begin;
+  for (size_t i = group.begin; i != group.end; ++i) {
+    done += picture.alone(group.rank, i);
+    int64_t next =
+        left + int64_t(whole ? __int128(right - left) * done / whole
+                             : (right - left) * int64_t(i + 1 - group.begin) /
+                                   int64_t(size));
+    visit(group, i, at, next);
+    at = next;
+  }
+}
+
+/// The same for all groups of the lane of a rank.
 template <class Visit>
 void SvgWriter::forEachBox(unsigned rank, Visit visit) const {
-  picture.forEachCompute(rank, [&](const Picture::Group &group) {
-    int64_t left = x(group.start), right = x(group.finish);
-    __int128 whole = 0, done = 0;
-    for (size_t i = group.begin; i != group.end; ++i)
-      whole += picture.alone(rank, i);
-    int64_t at = left;
-    size_t size = group.end - group.begin;
-    for (size_t i = group.begin; i != group.end; ++i) {
-      done += picture.alone(rank, i);
-      int64_t next =
-          left + int64_t(whole ? __int128(right - left) * done / whole
-                               : (right - left) * int64_t(i + 1 - group.begin) /
-                                     int64_t(size));
-      visit(group, i, at, next);
-      at = next;
-    }
-  });
+  picture.forEachCompute(
+      rank, [&](const Picture::Group &group) { forEachBox(group, visit); });
+}
+
+/// Writes the box of a compute step.
+void SvgWriter::writeBox(unsigned rank, Step step, int64_t left, int64_t right,
+                         int64_t top, int64_t boxHeight) {
+  // Lines between boxes would hide boxes that are not much wider.
+  int64_t least = boxWidth < 20 ? 0 : 5;
+  int64_t boxed = std::max(right - left, least);
+  if (!boxed)
+    return;
+  os << "<rect class=\"k" << unsigned(step.kind()) << 's' << shade(rank, step)
+     << "\" x=\"" << Px{left};
+  if (top)
+    os << "\" y=\"" << Px{top};
+  os << "\" width=\"" << Px{boxed} << "\" height=\"" << Px{boxHeight}
+     << "\"/>\n";
 }
 
 void SvgWriter::writeLane(unsigned rank) {
   const StepList &list = schedule.ranks[rank];
-  // Lines between boxes would hide boxes that are not much wider.
-  int64_t least = boxWidth < 20 ? 0 : 5;
   StepLabels labels(digitWidth * int64_t(labelLetters) + 10);
   auto typeOf = [&](const Picture::Group &group, Step step) {
     return StepLabels::Type{step.kind(),
@@ -132,7 +154,7 @@ void SvgWriter::writeLane(unsigned rank) {
                        int64_t right) {
     labels.add(typeOf(group, list[i]), right - left);
   });
-  labels.choose();
+  labels.choose(/*mayExtend=*/schedule.streams.empty());
   // First the boxes, then the text and frames on them.
   std::string above;
   raw_string_ostream aboveOs(above);
@@ -140,10 +162,7 @@ void SvgWriter::writeLane(unsigned rank) {
   forEachBox(rank, [&](const Picture::Group &group, size_t i, int64_t left,
                        int64_t right) {
     Step step = list[i];
-    if (int64_t boxed = std::max(right - left, least))
-      os << "<rect class=\"k" << unsigned(step.kind()) << 's'
-         << shade(rank, step) << "\" x=\"" << Px{left} << "\" width=\""
-         << Px{boxed} << "\" height=\"22\"/>\n";
+    writeBox(rank, step, left, right, 0, laneHeight);
     if (labels.shows(typeOf(group, step)))
       text(aboveOs, "num t" + std::to_string(unsigned(step.kind())),
            (left + right) / 2, 145, number(rank, step))
@@ -160,26 +179,34 @@ void SvgWriter::writeLane(unsigned rank) {
 }
 
 /// Writes the `n`-th lane of posted steps.
-void SvgWriter::writeSide(unsigned rank, size_t n) {
+void SvgWriter::writeSide(unsigned rank, size_t n,
+                          ArrayRef<Picture::Group> groups) {
   const StepList &list = schedule.ranks[rank];
-  if (sides[n] != SideLane::Collectives)
+  bool isStream = sides[n].stream() != 0;
+  if (sides[n] != SideLane::collectives())
     text(os, "side side-name", leftMargin - 30, sideTop(n) + 62,
-         sides[n] == SideLane::Out ? "out" : "in")
+         Xml{sideName(sides[n])})
         << '\n';
   os << "<rect class=\"lane\" x=\"" << Px{leftMargin} << "\" y=\""
      << Px{sideTop(n)} << "\" width=\"" << Px{plotWidth} << "\" height=\""
-     << Px{sideHeight} << "\"/>\n<g>\n";
-  picture.forEachGroup(rank, [&](const Picture::Group &group) {
+     << Px{sideHeight} << "\"/>\n<g" << (isStream ? " class=\"box\"" : "")
+     << ">\n";
+  for (const Picture::Group &group : groups) {
+    if (isStream) {
+      forEachBox(group, [&](const Picture::Group &, size_t i, int64_t left,
+                            int64_t right) {
+        writeBox(rank, list[i], left, right, sideTop(n), sideHeight);
+      });
+      continue;
+    }
     StepKind kind = list[group.begin].kind();
-    if (!isPosted(kind) || sideLaneOf(kind) != sides[n])
-      return;
     int64_t mark = 25;
     int64_t left = std::min(x(group.start), leftMargin + plotWidth - mark);
     os << "<rect class=\"k" << unsigned(kind) << "\" x=\"" << Px{left}
        << "\" y=\"" << Px{sideTop(n)} << "\" width=\""
        << Px{std::max(x(group.finish) - left, mark)} << "\" height=\""
        << Px{sideHeight} << "\"/>\n";
-  });
+  }
   os << "</g>\n";
 }
 

@@ -5,6 +5,7 @@
 
 #include "Support/Words.h"
 
+#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/StringExtras.h"
 
 #include <optional>
@@ -57,7 +58,7 @@ SvgLayout::SvgLayout(const Picture &picture, const EmitOptions &options,
 //===----------------------------------------------------------------------===//
 
 void SvgLayout::survey() {
-  uint32_t posted = 0;
+  BitVector hasSide(size(SideLane::all(schedule)));
   for (unsigned rank = 0; rank != picture.shownRanks(); ++rank) {
     const StepList &list = schedule.ranks[rank];
     picture.forEachGroup(rank, [&](const Picture::Group &group) {
@@ -69,20 +70,20 @@ void SvgLayout::survey() {
                               step.kind() == StepKind::SendB});
           continue;
         }
-        if (isCompute(step.kind())) {
+        if (std::optional<SideLane> lane = SideLane::of(schedule, step)) {
+          hasSide.set(lane->number());
+        } else if (isCompute(step.kind())) {
           labelLetters = std::max(labelLetters, number(rank, step).size());
           hasPairs |= group.end - group.begin > 1;
         }
-        if (isPosted(step.kind()))
-          posted |= 1u << unsigned(sideLaneOf(step.kind()));
       }
     });
     picture.forEachWait(rank, [&](Step step, int64_t) {
       waitKinds |= step_facts::bit(step.kind());
     });
   }
-  for (SideLane lane : sideLanes)
-    if (posted >> unsigned(lane) & 1)
+  for (SideLane lane : SideLane::all(schedule))
+    if (hasSide.test(lane.number()))
       sides.push_back(lane);
 }
 
@@ -133,22 +134,35 @@ static size_t letters(StringRef text) {
   return text.size() - count_if(text, isContinuationByte);
 }
 
+/// The first `most` characters of a text that has more.
+static StringRef firstLetters(StringRef text, size_t most) {
+  size_t end = 0;
+  for (size_t seen = 0; seen != most || isContinuationByte(text[end]); ++end)
+    seen += !isContinuationByte(text[end]);
+  return text.take_front(end);
+}
+
+std::string SvgLayout::sideName(SideLane lane) const {
+  constexpr size_t most = 11;
+  StringRef name = lane.name(schedule);
+  return letters(name) <= most
+             ? name.str()
+             : firstLetters(name, most - 2).rtrim(' ').str() + "...";
+}
+
 /// Breaks a line where it is longer than `most` characters: after a semicolon
 /// or a comma, at a blank, or inside a word that is longer.
 static void wrap(std::vector<std::string> &lines, size_t most) {
   while (!lines.empty() && letters(lines.back()) > most) {
     StringRef line = lines.back();
-    size_t end = 0;
-    for (size_t seen = 0; seen != most || isContinuationByte(line[end]); ++end)
-      seen += !isContinuationByte(line[end]);
-    StringRef head = line.take_front(end);
+    StringRef head = firstLetters(line, most);
     size_t cut = StringRef::npos;
     for (StringRef mark : {"; ", ", ", " "})
-      if (cut == StringRef::npos || cut < end / 2)
+      if (cut == StringRef::npos || cut < head.size() / 2)
         if (size_t found = head.rfind(mark); found != StringRef::npos)
           cut = found + mark.size();
     if (cut == StringRef::npos || cut == 0)
-      cut = end;
+      cut = head.size();
     std::string rest = line.drop_front(cut).str();
     lines.back() = line.take_front(cut).rtrim(' ').str();
     lines.push_back(std::move(rest));

@@ -102,6 +102,8 @@ public:
     printStepNumber(os, schedule, picture.chunks(), rank, step);
     return text;
   }
+  /// The name of a lane of posted steps, cut to fit the margin.
+  std::string sideName(SideLane lane) const;
   unsigned shade(unsigned rank, Step step) const {
     return shadeOf(picture.shadedOf(rank, step), picture.numShaded());
   }
@@ -198,9 +200,14 @@ private:
 
   // SvgLanes.cpp
   void writeLanes();
+  template <class Visit>
+  void forEachBox(const Picture::Group &group, Visit visit) const;
   template <class Visit> void forEachBox(unsigned rank, Visit visit) const;
+  void writeBox(unsigned rank, Step step, int64_t left, int64_t right,
+                int64_t top, int64_t boxHeight);
   void writeLane(unsigned rank);
-  void writeSide(unsigned rank, size_t n);
+  void writeSide(unsigned rank, size_t n,
+                 llvm::ArrayRef<Picture::Group> groups);
   void writeMark(llvm::StringRef colorClass, int64_t x, int64_t y);
   void writeWaits(unsigned rank);
   void writeArrows();

@@ -14,7 +14,8 @@
 //   .       idle
 //
 // Transfers, FSDP actions, copies and waits are counted below the table. The
-// form with an axis of time is in TimelineTimes.cpp, and that with slots below:
+// form with an axis of time is in TimelineTimes.cpp, and also counts computes
+// on streams of stages; that with slots is below:
 //
 //   one_f_one_b: 2 ranks, 2 stages, 3 micro-batches, 8 slots
 //
@@ -47,6 +48,8 @@
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
+
+#include <numeric>
 
 using namespace llvm;
 
@@ -81,8 +84,9 @@ StringRef terminalColor(StepKind kind) {
   return codes[unsigned(kind)];
 }
 
-void printNotDrawn(raw_ostream &os, const Schedule &schedule) {
+void printNotDrawn(raw_ostream &os, const Schedule &schedule, bool streams) {
   size_t transfers = 0, actions = 0, sums = 0, copies = 0, waits = 0;
+  std::vector<size_t> onStream(streams ? schedule.streams.names.size() : 0);
   for (const StepList &list : schedule.ranks)
     for (Step step : list) {
       transfers += isSend(step.kind());
@@ -90,8 +94,13 @@ void printNotDrawn(raw_ostream &os, const Schedule &schedule) {
       sums += step.stream() == Stream::Tied;
       copies += isCopy(step.kind());
       waits += isWait(step.kind());
+      if (streams && isCompute(step.kind()))
+        if (unsigned stream = schedule.streams.of(step))
+          ++onStream[stream - 1];
     }
-  if (transfers + actions + sums + copies + waits == 0)
+  size_t onStreams =
+      std::accumulate(onStream.begin(), onStream.end(), size_t(0));
+  if (transfers + actions + sums + copies + waits + onStreams == 0)
     return;
   os << "\nnot drawn: ";
   ListSeparator comma;
@@ -105,6 +114,10 @@ void printNotDrawn(raw_ostream &os, const Schedule &schedule) {
     os << comma << copies << (copies == 1 ? " copy" : " copies");
   if (waits)
     os << comma << countText(waits, "wait");
+  for (auto [name, count] : zip(schedule.streams.names, onStream))
+    if (count)
+      os << comma << countText(count, "step") << " on stream "
+         << terminalText(name);
   os << '\n';
 }
 
@@ -136,7 +149,7 @@ public:
       printAcross();
     if (!thePart.empty())
       os << "\nshown: " << thePart << '\n';
-    printNotDrawn(os, schedule);
+    printNotDrawn(os, schedule, /*streams=*/false);
   }
 
 private:

@@ -59,7 +59,7 @@ public:
       os << "\nscaled " << (options.width ? "to the width" : "down")
          << ": a column is " << format("%.3g", costsPerColumn())
          << " of time;\n--window=FROM:TO shows a part\n";
-    printNotDrawn(os, schedule);
+    printNotDrawn(os, schedule, /*streams=*/true);
   }
 
 private:

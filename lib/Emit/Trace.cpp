@@ -4,8 +4,9 @@
 // The "JSON Object Format" of Google's document "Trace Event Format", in the
 // subset that Perfetto's importer supports. Every rank is a process with a
 // track for its compute steps, one for its phases, one for its FSDP actions if
-// there are any, one for copies in each direction, one per edge and direction on
-// which it sends, and counters of its memory on the device and on the host.
+// there are any, one for copies in each direction, one for computes of each
+// stream of stages, one per edge and direction on which it sends, and counters
+// of its memory on the device and on the host.
 //
 //   X       a step or an overlap; a phase
 //   i       the end of a wait for a send, a reduction or a copy
@@ -101,20 +102,20 @@ private:
     return 2 * schedule.numRanks + process(rank);
   }
   unsigned sideTrack(unsigned rank, SideLane lane) const {
-    constexpr unsigned numbers[] = {1, 3, 4};
-    return numbers[unsigned(lane)] * schedule.numRanks + process(rank);
-  }
-
-  /// True for a posted step, and for a wait for one.
-  static bool isOnSide(StepKind kind) {
-    return isPosted(kind) || (isWait(kind) && !isSendWait(kind));
+    // The third thread is that of phases.
+    unsigned number = lane.number() + (lane.number() == 0 ? 1 : 2);
+    return number * schedule.numRanks + process(rank);
   }
   unsigned trackOf(unsigned rank, Step step) const {
-    return isOnSide(step.kind()) ? sideTrack(rank, sideLaneOf(step.kind()))
-                                 : computeTrack(rank);
+    std::optional<SideLane> lane = SideLane::of(schedule, step);
+    return lane ? sideTrack(rank, *lane) : computeTrack(rank);
   }
-  static constexpr StringLiteral sideNames[] = {"FSDP", "copies to the host",
-                                                "copies from the host"};
+  StringRef sideName(SideLane lane) const {
+    return lane == SideLane::collectives() ? "FSDP"
+           : lane == SideLane::out()       ? "copies to the host"
+           : lane == SideLane::in()        ? "copies from the host"
+                                           : lane.name(schedule);
+  }
 
   /// An event of a type, which begins with its time.
   struct Event : JsonObject {
@@ -212,11 +213,13 @@ void TraceWriter::writeNames(unsigned rank) {
       << schedule.name << ", 1 unit of time is " << Micros{nanosAUnit} << " us";
   metadata("process_labels", rank, track, "labels", label);
   nameTrack(rank, track, "compute", 0);
-  for (SideLane lane : sideLanes)
-    if (any_of(schedule.ranks[rank], [&](Step step) {
-          return isOnSide(step.kind()) && sideLaneOf(step.kind()) == lane;
-        }))
-      nameTrack(rank, sideTrack(rank, lane), sideNames[unsigned(lane)], 1);
+  BitVector used(size(SideLane::all(schedule)));
+  for (Step step : schedule.ranks[rank])
+    if (std::optional<SideLane> lane = SideLane::of(schedule, step))
+      used.set(lane->number());
+  for (SideLane lane : SideLane::all(schedule))
+    if (used.test(lane.number()))
+      nameTrack(rank, sideTrack(rank, lane), sideName(lane), 1);
   if (!schedule.phases.empty())
     nameTrack(rank, phaseTrack(rank), "phases", 2);
 }
@@ -333,7 +336,7 @@ void TraceWriter::writeStep(const Picture::Group &group) {
                                numbers.of(group.rank, group.end)) != -1)
       args("critical", true);
   }
-  if (!isOnSide(steps.front().kind()))
+  if (isCompute(steps.front().kind()))
     for (Step step : steps)
       writeFlow(group, step);
 }
@@ -344,10 +347,10 @@ void TraceWriter::countFlowEnds() {
     return;
   flowEnds.assign(picture.flow().size(), 0);
   for (unsigned rank = 0; rank != picture.shownRanks(); ++rank)
-    picture.forEachCompute(rank, [&](const Picture::Group &group) {
+    picture.forEachGroup(rank, [&](const Picture::Group &group) {
       for (size_t i = group.begin; i != group.end; ++i)
-        forEachFlow(schedule.ranks[rank][i],
-                    [&](uint64_t id, bool) { ++flowEnds[id]; });
+        if (Step step = schedule.ranks[rank][i]; isCompute(step.kind()))
+          forEachFlow(step, [&](uint64_t id, bool) { ++flowEnds[id]; });
     });
 }
 
@@ -357,8 +360,8 @@ void TraceWriter::writeFlow(const Picture::Group &group, Step step) {
       return;
     // A flow is bound to the last slice that began on the track, which is the
     // step.
-    Event event(*this, begins ? 's' : 'f', group.rank, computeTrack(group.rank),
-                group.start);
+    Event event(*this, begins ? 's' : 'f', group.rank,
+                trackOf(group.rank, step), group.start);
     if (!begins)
       event("bp", "e");
     event("cat", "flow")("name", step.kind() == StepKind::F ? "activations"
@@ -406,12 +409,14 @@ LogicalResult emitTrace(const Schedule &schedule, const EmitOptions &options,
   if (options.with && failed(other = picture(*options.with, options.withRun)))
     return failure();
   const SourceFiles &files = diags.sourceFiles();
-  auto hasCopies = [](const Schedule &shown) {
-    return shown.has(step_facts::kindsOf(Object::Copy));
+  auto tracksOf = [](const Schedule &shown) {
+    if (size_t streams = shown.streams.names.size())
+      return 5 + unsigned(streams);
+    return shown.has(step_facts::kindsOf(Object::Copy)) ? 5u : 3u;
   };
-  bool copies =
-      hasCopies(schedule) || (options.with && hasCopies(*options.with));
-  unsigned tracks = copies ? 5 : 3;
+  unsigned tracks = tracksOf(schedule);
+  if (options.with)
+    tracks = std::max(tracks, tracksOf(*options.with));
   TraceWriter(*own, files, os, tracks, options.with).write();
   if (options.with)
     TraceWriter(*other, files, os, tracks, true, /*isSecond=*/true)

@@ -90,6 +90,19 @@ class Page:
         self.settle()
         return self.driver.find_element(By.ID, "tip").text
 
+    def find(self, text):
+        """How many steps a search finds, and what is said about it."""
+        self.js("document.getElementById('search').value = arguments[0]; pipec.findNext(1);", text)
+        self.settle()
+        return self.driver.find_element(By.ID, "hits").text, self.driver.find_element(By.ID, "status").text
+
+    def on_side(self, row, side, index):
+        """A point within a step of a lane below that of the compute steps."""
+        return self.js("""
+            const [r, k, i] = arguments, row = pipec.scene.rows[r], side = row.lane.sides[k], {from, to, top} = pipec.scene.view;
+            return [pipec.nameWidth + (side.start[i] + 0.2 - from) / (to - from) * (pipec.right - pipec.nameWidth),
+                    pipec.axisHeight + row.sideY[k] - top + 3];""", row, side, index)
+
     def wheel(self, x, y, delta):
         size = self.canvas.size
         origin = ScrollOrigin.from_element(self.canvas, round(x - size["width"] / 2), round(y - size["height"] / 2))
@@ -199,8 +212,7 @@ def look(page, _):
     check(not page.js("return pipec.scene.transfers"), "t does not hide the transfers")
     page.press("t")
     page.press("c")
-    critical = page.js("return pipec.scene.criticalPaths[0].map(([r, i]) => {"
-                       "const lane = pipec.scene.rows[r].lane; return [lane.start[i], lane.end[i]]; })")
+    critical = page.js("return pipec.scene.criticalPaths[0].map(([, steps, i]) => [steps.start[i], steps.end[i]])")
     check(critical[0][0] == 0 and critical[-1][1] == whole[1], f"the critical path is not whole: {critical}")
     check(all(a[1] <= b[0] + 1e-9 for a, b in zip(critical, critical[1:])), "the critical path goes back in time")
     page.shot("critical")
@@ -284,11 +296,7 @@ def waits(page, _):
 
 def copies(page, _):
     """Copies to the host and back: their lanes, what is on the host, and the search."""
-    def find(text):
-        page.js("document.getElementById('search').value = arguments[0]; pipec.findNext(1);", text)
-        page.settle()
-        return page.driver.find_element(By.ID, "hits").text, page.driver.find_element(By.ID, "status").text
-
+    find = page.find
     legend = page.driver.find_element(By.ID, "legend").text
     for text in "R recomputation", "U optimizer step", "copy to the host", "copy from the host", "wait for a copy", \
             "memory on the host":
@@ -312,16 +320,46 @@ def copies(page, _):
     check(page.js("return pipec.scene.microbatch === pipec.scene.selected.side.microbatch[1]"), "not followed")
     page.press(Keys.ESCAPE)
     # Under the pointer: a copy, and what is on the host.
-    x, y = page.js("""
-        const row = pipec.scene.rows[0], side = row.lane.sides[0], {from, to} = pipec.scene.view;
-        return [pipec.nameWidth + (side.start[0] + 0.2 - from) / (to - from) * (pipec.right - pipec.nameWidth),
-                pipec.axisHeight + row.sideY[0] - pipec.scene.view.top + 3];""")
+    x, y = page.on_side(0, 0, 0)
     check(page.hit(x, y).startswith("rank 0: OFFLOAD s0 m"), f"not named: {page.hit(x, y)}")
     check(page.pixel(x - 3, y) == page.js("return painter.kindColors(pipec.scene.schedules[0], 'o')[0]"), "not drawn")
     y = page.js("const row = pipec.scene.rows[0]; return pipec.axisHeight + row.memoryY - pipec.scene.view.top + 5")
     check("on the host" in page.hit(x, y) and "peak there 1" in page.hit(x, y), f"no word about the host: {page.hit(x, y)}")
     table = page.driver.find_element(By.ID, "ranks").get_attribute("textContent")
     check("peak on the host" in table, f"not in the table: {table}")
+
+
+def streams(page, _):
+    """Computes on streams beside their rank: their lanes, and how they are found and followed."""
+    page.shot("streams")
+    # Under the pointer: a step of a stream, and idle time of the rank above it.
+    x, y = page.on_side(0, 0, 4)
+    tip = page.hit(x, y)
+    check(tip.startswith("rank 0: B s3 m0") and "backward, chunk d" in tip and "stream network" in tip, f"not named: {tip}")
+    check(page.pixel(x + 4, y) in page.js("return painter.kindColors(pipec.scene.schedules[0], 'B')"), "not drawn")
+    idle = page.hit(x, y - 12)
+    check(idle.startswith("rank 0: idle") and "for other ranks and streams" in idle, f"not idle: {idle}")
+    check("B s3 m0 of this rank" in idle, f"no step of the stream is a cause: {idle}")
+    page.shot("streams-tip")
+    # The search, with and without a kind, and the address.
+    for text, hits in {"F s1 m0": "1 of 1", "s3": "1 of 4", "B0": "1 of 8", "r1 F": "1 of 8"}.items():
+        check(page.find(text)[0] == hits, f"{text}: {page.find(text)}")
+    check("F s5 m1; what forward, chunk b; stream a b; time" in page.find("F s5 m1")[1], f"not told: {page.find('F s5 m1')}")
+    check(page.until(lambda: "step=A.stream2.r1.1" in page.js("return location.hash")), "no address")
+    page.js("location.hash = '#step=A.stream1.r0.2'")
+    check(page.until(lambda: page.js("return pipec.scene.selected?.side?.name") == "network"), "not selected by the address")
+    page.js("document.getElementById('view').focus()")
+    ActionChains(page.driver).key_down(Keys.SHIFT).send_keys(Keys.ARROW_RIGHT).key_up(Keys.SHIFT).perform()
+    check(page.js("return pipec.scene.selected.index") == 3, "no next step")
+    page.press(Keys.ENTER)
+    check(page.js("return pipec.scene.microbatch") == 1, "not followed")
+    check("micro-batch 1: 16 steps" in page.driver.find_element(By.ID, "status").text, "not all steps are followed")
+    page.shot("streams-followed")
+    page.press(Keys.ESCAPE)
+    page.press("c")
+    page.shot("streams-critical")
+    table = page.driver.find_element(By.ID, "ranks").get_attribute("textContent")
+    check("01660.7 %" in table, f"not in the table: {table}")
 
 
 def resize(page, _):
@@ -661,7 +699,7 @@ def large(page, _):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("case", choices=[
-        "look", "dark", "frames", "arrows", "waits", "copies", "resize", "keyboard", "link", "save", "rows", "labels", "compare",
+        "look", "dark", "frames", "arrows", "waits", "copies", "streams", "resize", "keyboard", "link", "save", "rows", "labels", "compare",
         "work", "site", "large"])
     parser.add_argument("pages", nargs="+")
     parser.add_argument("--shots")

@@ -4,7 +4,8 @@
     check-page.py PAGE IR...
 
 The page refers to nothing outside. Its blocks of JSON, one for each IR, hold
-the compute steps, overlaps, transfers, FSDP actions and copies of the IR in its order.
+the compute steps, those on streams, overlaps, transfers, FSDP actions and copies of
+the IR in its order.
 """
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
@@ -19,15 +20,19 @@ def check(holds, what):
 
 
 def read_ir(path):
-    """[(groups of compute steps, sends, FSDP actions, waits, copies)] by rank."""
-    ranks = []
+    """[(groups of compute steps, sends, FSDP actions, waits, copies)] by rank; the groups of the rank, and of each
+    stream."""
+    ranks, streams = [], []
     for line in open(path, encoding="utf-8"):
-        if re.match(r"\s*rank \d+ \{", line):
-            ranks.append(([], [], [], [], []))
+        if found := re.match(r'\s*stream (?:"[^"]*"|\S+) ([\d ]+)$', line):
+            streams.append(found[1].split())
+        elif re.match(r"\s*rank \d+ \{", line):
+            ranks.append(([[] for _ in range(1 + len(streams))], [], [], [], []))
         elif ranks:
             steps = re.findall(r"(?<![_A-Z])([FBIWR]|UPDATE) s(\d+)(?: m(\d+))?", line)
             if steps:
-                ranks[-1][0].append([(k[0], int(s), int(m or -1)) for k, s, m in steps])
+                lane = next((k for k, stages in enumerate(streams, 1) if steps[0][2] and steps[0][1] in stages), 0)
+                ranks[-1][0][lane].append([(k[0], int(s), int(m or -1)) for k, s, m in steps])
             ranks[-1][4].extend((k, int(s), int(m)) for k, s, m in re.findall(r"(?<!_)(OFFLOAD|RELOAD) s(\d+) m(\d+)", line))
             ranks[-1][1].extend((k, int(s), int(m), int(r))
                                 for k, s, m, r in re.findall(r"SEND_([FB]) s(\d+) m(\d+) -> r(\d+)", line))
@@ -41,17 +46,19 @@ def check_gaps(data):
     """Every gap has a cause: its parts add up, and the step that it is for ends in time."""
     ends, gaps = [], []
     for lane in data["lanes"]:
-        at, group, overlap, i, own, rank_gaps = data["from"], 0, 0, 0, [], []
-        while i < len(lane["k"]):
-            j = i
-            while lane["k"][j].islower():
-                j += 1
-            if lane["g"][group] > 0:
-                rank_gaps.append((at, at + lane["g"][group], i))
-            at += lane["g"][group] + (lane["o"][overlap] if j > i else lane["d"][i])
-            group, overlap = group + 1, overlap + (j > i)
-            own += [at] * (j + 1 - i)
-            i = j + 1
+        own, rank_gaps = [], []
+        for steps in [lane, *lane.get("streams", [])]:
+            at, group, overlap, i = data["from"], 0, 0, 0
+            while i < len(steps["k"]):
+                j = i
+                while steps["k"][j].islower():
+                    j += 1
+                if steps["g"][group] > 0 and steps is lane:
+                    rank_gaps.append((at, at + steps["g"][group], i))
+                at += steps["g"][group] + (steps["o"][overlap] if j > i else steps["d"][i])
+                group, overlap = group + 1, overlap + (j > i)
+                own += [at] * (j + 1 - i)
+                i = j + 1
         ends.append(own)
         gaps.append(rank_gaps)
     for lane, rank_gaps in zip(data["lanes"], gaps):
@@ -71,6 +78,23 @@ def check_gaps(data):
             check(lane["d"][index] <= rank_gaps[gap][1] - rank_gaps[gap][0], "a step longer than the gap could fill it")
 
 
+def check_steps(rank, steps, groups):
+    """Compares the columns of a rank, or of one of its streams, with groups of steps; returns their time."""
+    found, group = [], []
+    for kind, stage, microbatch in zip(steps["k"], steps["s"], steps["m"]):
+        group.append((kind.upper(), stage, microbatch))
+        if kind.isupper():
+            found.append(group)
+            group = []
+    check(found == groups and not group, f"rank {rank} has other steps: {found[:3]} {groups[:3]}")
+    columns = {len(steps[name]) for name in "kscmdpl"}
+    check(len(columns) == 1 and len(steps["g"]) == len(groups), "columns of different lengths")
+    check(len(steps["o"]) == sum(len(g) > 1 for g in groups), "not a duration for every overlap")
+    check(min(steps["g"], default=0) >= 0, "a step before the end of the one before")
+    singles = [d for d, g in zip(steps["d"], [g for g in groups for _ in g]) if len(g) == 1]
+    return sum(singles) + sum(steps["o"])
+
+
 def main():
     page = open(sys.argv[1], encoding="utf-8").read()
     markup = re.sub(r"<script.*?</script>", "", page, flags=re.S)
@@ -83,21 +107,11 @@ def main():
         check(len(data["lanes"]) == len(ranks), "not a lane per rank")
         ends, sends = [], []
         for lane, (groups, rank_sends, actions, rank_waits, copies) in zip(data["lanes"], ranks):
-            found, group = [], []
-            for kind, stage, microbatch in zip(lane["k"], lane["s"], lane["m"]):
-                group.append((kind.upper(), stage, microbatch))
-                if kind.isupper():
-                    found.append(group)
-                    group = []
-            check(found == groups and not group, f"rank {lane['rank']} has other steps: {found[:3]} {groups[:3]}")
-            columns = {len(lane[name]) for name in "kscmdpl"}
-            check(len(columns) == 1 and len(lane["g"]) == len(groups), "columns of different lengths")
-            check(len(lane["o"]) == sum(len(g) > 1 for g in groups), "not a duration for every overlap")
-            check(min(lane["g"], default=0) >= 0, "a step before the end of the one before")
-            singles = [d for d, g in zip(lane["d"], [g for g in groups for _ in g]) if len(g) == 1]
-            busy = sum(singles) + sum(lane["o"])
-            check(busy == lane["work"], f"rank {lane['rank']} works {busy}, not {lane['work']}")
-            ends.append(sum(lane["g"]) + busy)
+            streams = lane.get("streams", [])
+            check(len(streams) == len(data.get("streams", [])) == len(groups) - 1, "not the streams of the schedule")
+            busy = [check_steps(lane["rank"], steps, own) for steps, own in zip([lane, *streams], groups)]
+            check(busy[0] == lane["work"], f"rank {lane['rank']} works {busy[0]}, not {lane['work']}")
+            ends += [sum(steps["g"]) + time for steps, time in zip([lane, *streams], busy)]
             kinds = {"U": "UNSHARD", "R": "RESHARD", "G": "REDUCE_GRAD"}
             fsdp = lane.get("fsdp", {"k": "", "s": []})
             check([(kinds[k], s) for k, s in zip(fsdp["k"], fsdp["s"])] == actions, "other FSDP actions")
@@ -119,7 +133,7 @@ def main():
         transfers = data["transfers"]
         check(list(zip(transfers["k"], transfers["s"], transfers["m"], transfers["r"], transfers["q"])) == sends,
               "other transfers")
-        count = sum(len(lane["k"]) for lane in data["lanes"])
+        count = sum(len(steps["k"]) for lane in data["lanes"] for steps in [lane, *lane.get("streams", [])])
         print(f"{data['name']}: {count} steps, makespan {data['makespan'] / data['ticksPerUnit']:g}")
 
 

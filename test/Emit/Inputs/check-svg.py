@@ -4,7 +4,7 @@
     check-svg.py [--ir FILE] PICTURE...
 
 A picture is well-formed XML with a title and a description; its boxes are on
-lanes and do not overlap; numbers are on boxes and contrast with them. On light
+lanes, also those of streams, and do not overlap; numbers are on boxes and contrast with them. On light
 and on dark pages boxes contrast with idle time, and colours of different kinds
 differ in lightness (for print in grey) and as people with the common colour
 blindnesses see them. With --ir, the boxes are those of the
@@ -90,15 +90,18 @@ def check_scheme(fills):
             check(apart >= 15, f"{a} and {b} are {apart:.1f} apart with {name}")
 
 
-def boxes_of(lane, names):
-    """[left, right, kind, class] of a lane, in their order."""
-    boxes = []
-    for rect in lane.findall(f"{SVG}g[@class='box']/{SVG}rect"):
-        name = rect.get("class")
-        check(name in names, f"a box of class {name}, which has no colour")
-        left = float(rect.get("x"))
-        boxes.append((left, left + float(rect.get("width")), KINDS[name[1]], name))
-    return boxes
+def lanes_of(lane, names):
+    """[left, right, kind, class] of a lane and of the lanes of streams below it, in their order."""
+    lanes = []
+    for group in lane.findall(f"{SVG}g[@class='box']"):
+        lanes.append([])
+        for rect in group.findall(f"{SVG}rect"):
+            name = rect.get("class")
+            check(name in names, f"a box of class {name}, which has no colour")
+            check((rect.get("y") is None) == (len(lanes) == 1), "a box on another lane")
+            left = float(rect.get("x"))
+            lanes[-1].append((left, left + float(rect.get("width")), KINDS[name[1]], name))
+    return lanes
 
 
 def fills_strip(lane, first, last):
@@ -142,12 +145,13 @@ def check_picture(path, steps):
         first, last = float(band.get("x")), float(band.get("x")) + float(band.get("width"))
         check(last <= width, "a lane leaves the picture")
         check(fills_strip(lane, first, last), "the strip for memory leaves its lane")
-        boxes = boxes_of(lane, fills)
-        for box in boxes:
-            check(first - 0.01 <= box[0] and box[1] <= last + 0.51, f"a box outside its lane: {box}")
-        for a, b in zip(boxes, boxes[1:]):
-            # A step too short to be seen is drawn half a pixel wide.
-            check(b[0] >= a[1] - 0.51, f"boxes overlap: {a} {b}")
+        boxes, *streams = lanes_of(lane, fills)
+        for own in [boxes, *streams]:
+            for box in own:
+                check(first - 0.01 <= box[0] and box[1] <= last + 0.51, f"a box outside its lane: {box}")
+            for a, b in zip(own, own[1:]):
+                # A step too short to be seen is drawn half a pixel wide.
+                check(b[0] >= a[1] - 0.51, f"boxes overlap: {a} {b}")
         for text in lane.findall(f"{SVG}text"):
             if "num" not in (text.get("class") or ""):
                 continue
@@ -156,7 +160,9 @@ def check_picture(path, steps):
             check(len(under) == 1, f"the number {text.text} is on {len(under)} boxes")
             check(text.get("class") == f"num t{under[0][3][1]}", f"the number {text.text} has the colour of another kind")
         if steps is not None:
-            expected = steps[rank]
+            expected, *others = steps[rank]
+            check([[box[2] for box in own] for own in streams] == [[kind for kind, _ in own] for own in others],
+                  f"rank {rank} draws other kinds on streams")
             check([box[2] for box in boxes] == [kind for kind, _ in expected],
                   f"rank {rank} draws other kinds than its steps are")
             labelled = [re.match(r"\d*", text.text)[0] for text in lane.findall(f"{SVG}text")
@@ -166,16 +172,21 @@ def check_picture(path, steps):
     for path_ in root.iter(f"{SVG}path"):
         check(re.fullmatch(r"[MLHVhvZ0-9. -]+", path_.get("d")), f"no path: {path_.get('d')[:60]}")
     check(steps is None or len(lanes) == len(steps), "not a lane per rank")
-    return sum(len(boxes_of(lane, fills)) for lane in lanes)
+    return sum(len(boxes) for lane in lanes for boxes in lanes_of(lane, fills))
 
 
 def read_ir(path):
-    ranks = []
+    """(kind, micro-batch) of the steps of each rank, and of those on each of its streams."""
+    ranks, streams = [], []
     for line in open(path, encoding="utf-8"):
-        if re.match(r"\s*rank \d+ \{", line):
-            ranks.append([])
+        if found := re.match(r'\s*stream (?:"[^"]*"|\S+) ([\d ]+)$', line):
+            streams.append(found[1].split())
+        elif re.match(r"\s*rank \d+ \{", line):
+            ranks.append([[] for _ in range(1 + len(streams))])
         elif ranks:
-            ranks[-1] += re.findall(r"\b([FBIWR]|UPDATE) s\d+(?: m(\d+))?", line)
+            for kind, stage, microbatch in re.findall(r"\b([FBIWR]|UPDATE) s(\d+)(?: m(\d+))?", line):
+                lane = next((k for k, stages in enumerate(streams, 1) if microbatch and stage in stages), 0)
+                ranks[-1][lane].append((kind, microbatch))
     return ranks
 
 

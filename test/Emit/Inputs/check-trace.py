@@ -26,17 +26,19 @@ def members(args):
 
 
 def read_ir(path):
-    """The compute and posted steps and waits of each rank, and what it sends."""
-    ranks = []
+    """The compute and posted steps and waits of each rank, and what it sends; the names of streams."""
+    ranks, streams = [], []
     for line in open(path, encoding="utf-8"):
         line = re.sub(r"\s*(@\S+|//.*)?$", "", line.strip())
-        if re.match(r"rank \d+ \{$", line):
+        if found := re.match(r'stream (?:"([^"]*)"|(\S+)) ', line):
+            streams.append(found[1] or found[2])
+        elif re.match(r"rank \d+ \{$", line):
             ranks.append(([], []))
         elif re.match(r"(overlap|[FBIWR]|UPDATE|UNSHARD|RESHARD|REDUCE_GRAD|OFFLOAD|RELOAD|WAIT_[A-Z_]+) ", line) and ranks:
             ranks[-1][0].append(line.removeprefix("overlap "))
         elif ranks:
             ranks[-1][1].extend(re.findall(r"\bSEND_[FB] s\d+ m\d+ -> r\d+", line))
-    return ranks
+    return ranks, streams
 
 
 def main():
@@ -44,7 +46,8 @@ def main():
     check("microseconds" in trace.document["otherData"]["time"], "the scale of time is not said")
     check(trace.processes == {pid: f"rank {pid - 1}" for pid in trace.processes}, f"processes: {trace.processes}")
     threads = {(trace.process_of[tid], name): tid for tid, name in trace.threads.items()}
-    stepping = ["compute", "FSDP", "copies to the host", "copies from the host"]
+    ranks, streams = read_ir(sys.argv[2]) if len(sys.argv) > 2 else ([], [])
+    stepping = ["compute", "FSDP", "copies to the host", "copies from the host", *streams]
     check({name for _, name in threads} <= {*stepping, "phases"}, f"threads: {threads}")
     for tid, slices in trace.slices.items():
         for a, b in zip(slices, slices[1:]):
@@ -52,10 +55,10 @@ def main():
     critical = 0
     for pid in trace.processes:
         phases = trace.slices[threads[pid, "phases"]] if (pid, "phases") in threads else []
-        for step in trace.slices[threads[pid, "compute"]]:
+        for step in [step for name in ["compute", *streams] for step in trace.slices[threads.get((pid, name), 0)]]:
             check(members(step.args) == step.name, f"{step.name} says that it is {step.args}")
             critical += step.args.get("critical", False)
-            if "phase" in step.args:
+            if "phase" in step.args and step in trace.slices[threads[pid, "compute"]]:
                 around = [phase.name for phase in phases if phase.begin <= step.begin and step.end <= phase.end]
                 check(step.args["phase"] in around, f"{step} is in no phase of {around}")
     check(critical, "no critical path")
@@ -66,13 +69,12 @@ def main():
         check(edge and int(edge[1]) == pid - 1, f"a track of transfers: {name}")
         kind = "SEND_F" if edge[3] == "activations" else "SEND_B"
         check(all(span.args["kind"] == kind for span in spans), f"other transfers on {name}")
-    if len(sys.argv) > 2:
-        for rank, (steps, sends) in enumerate(read_ir(sys.argv[2])):
-            own = [step.name for name in stepping for step in trace.slices[threads.get((rank + 1, name), 0)]]
-            check(sorted(own) == sorted(steps), f"rank {rank} has other steps")
-            sent = [f"{members(span.args)} -> {name.split()[2]}" for (pid, name), spans in trace.spans.items()
-                    for span in spans if pid == rank + 1]
-            check(sorted(sent) == sorted(sends), f"rank {rank} sends {sorted(sent)[:3]}, not {sorted(sends)[:3]}")
+    for rank, (steps, sends) in enumerate(ranks):
+        own = [step.name for name in stepping for step in trace.slices[threads.get((rank + 1, name), 0)]]
+        check(sorted(own) == sorted(steps), f"rank {rank} has other steps")
+        sent = [f"{members(span.args)} -> {name.split()[2]}" for (pid, name), spans in trace.spans.items()
+                for span in spans if pid == rank + 1]
+        check(sorted(sent) == sorted(sends), f"rank {rank} sends {sorted(sent)[:3]}, not {sorted(sends)[:3]}")
     print(" ".join(f"{kind}:{trace.counts[kind]}" for kind in "MXisfbeC" if trace.counts[kind]),
           f"tracks of transfers: {len(trace.spans)}")
 
