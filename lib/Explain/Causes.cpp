@@ -35,6 +35,29 @@ Causes::Causes(const Schedule &schedule, const Simulation &simulation)
       meetings(schedule), theResults(schedule, run) {
   if (run.model())
     theTransfers.emplace(schedule, run);
+  if (!schedule.streams.empty())
+    findStreams();
+}
+
+void Causes::findStreams() {
+  ownBefore.assign(numbers.size(), none);
+  streamBefore.assign(numbers.size(), none);
+  std::vector<uint32_t> last;
+  for (unsigned rank = 0; rank != theSchedule.numRanks; ++rank) {
+    const StepList &list = theSchedule.ranks[rank];
+    last.assign(1 + theSchedule.streams.names.size(), none);
+    for (size_t begin = 0, end = 0; begin != list.size(); begin = end) {
+      end = Schedule::groupEnd(list, begin);
+      bool computes = isCompute(list[begin].kind());
+      unsigned stream = computes ? theSchedule.streams.of(list[begin]) : 0;
+      for (size_t i = begin; i != end; ++i) {
+        ownBefore[numbers.of(rank, i)] = last[0];
+        streamBefore[numbers.of(rank, i)] = last[stream];
+      }
+      if (computes)
+        last[stream] = numbers.of(rank, begin);
+    }
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -51,10 +74,12 @@ uint32_t Causes::lastBefore(StepRef at, function_ref<bool(Step)> is) const {
   return none;
 }
 
-/// The compute step before `at` on its rank; the first member of a group.
+/// The compute step before `at` that its rank runs itself; the first member of
+/// a group.
 uint32_t Causes::computeBefore(StepRef at) const {
-  uint32_t step =
-      lastBefore(at, [](Step step) { return isCompute(step.kind()); });
+  if (!ownBefore.empty() && at.index != theSchedule.ranks[at.rank].size())
+    return ownBefore[numbers.of(at)];
+  uint32_t step = lastBefore(at, [&](Step step) { return isOwn(step); });
   if (step == none)
     return none;
   return numbers.of(
@@ -108,7 +133,7 @@ std::optional<int64_t> Causes::holdEnd(StepRef at) const {
 /// transfer that holds it, after the previous compute step.
 bool Causes::findWait(PathStep &link, StepRef at) const {
   const StepList &list = theSchedule.ranks[at.rank];
-  while (at.index != 0 && !isCompute(list[at.index - 1].kind())) {
+  while (at.index != 0 && !isOwn(list[at.index - 1])) {
     --at.index;
     std::optional<int64_t> over = holdEnd(at);
     if (!over)
@@ -133,6 +158,10 @@ uint32_t Causes::lastStep(unsigned rank) const {
   uint32_t compute = computeBefore(end);
   if (endsAt(compute, run.ranks()[rank].end))
     return compute;
+  for (size_t i = streamBefore.empty() ? 0 : end.index; i-- != 0;)
+    if (isCompute(theSchedule.ranks[rank][i].kind()) &&
+        run.end(rank, i) == run.ranks()[rank].end)
+      return numbers.of(rank, groupBegin(theSchedule.ranks[rank], i));
   uint32_t collective = collectiveBefore(end);
   return collective == none ? compute : collective;
 }
@@ -205,6 +234,8 @@ PathStep Causes::linkOfCompute(StepRef at) const {
       .step = numbers.of(at), .start = start, .end = run.end(at.rank, begin)};
   if (uint32_t before = computeBefore(at); endsAt(before, start))
     return link.because(Reason::Order, before);
+  if (!streamBefore.empty() && findOnStreams(link, at))
+    return link;
   if (findWait(link, at)) {
     for (size_t i = begin; theTransfers && i != end; ++i)
       if (is_contained(theTransfers->receives(numbers.of(at.rank, i)),
@@ -225,6 +256,33 @@ PathStep Causes::linkOfCompute(StepRef at) const {
       return link.because(Reason::Gather, unshard);
   }
   return link;
+}
+
+/// True if a compute step starts when the step before it on its stream ends, or
+/// one on another stream of its rank from which it needs something.
+bool Causes::findOnStreams(PathStep &link, StepRef at) const {
+  const StepList &list = theSchedule.ranks[at.rank];
+  if (uint32_t before = streamBefore[numbers.of(at)];
+      endsAt(before, link.start)) {
+    link.because(Reason::Order, before);
+    return true;
+  }
+  for (size_t i = at.index, end = Schedule::groupEnd(list, i); i != end; ++i)
+    for (const DataFlow::Port &input : theResults.inputs(list[i]))
+      if (uint32_t maker = theResults.maker(input, list[i]);
+          !input.transfers && endsAt(maker, link.start)) {
+        link.because(Reason::Data, maker);
+        return true;
+      }
+  // An UPDATE waits for all computes of its stage.
+  for (size_t i = hasUnit(list[at.index].kind()) ? 0 : at.index; i-- != 0;)
+    if (isCompute(list[i].kind()) &&
+        list[i].stage() == list[at.index].stage() &&
+        run.end(at.rank, i) == link.start) {
+      link.because(Reason::Data, numbers.of(at.rank, groupBegin(list, i)));
+      return true;
+    }
+  return false;
 }
 
 /// True if a compute step starts when the receive of `consumer`, which is the
@@ -318,6 +376,14 @@ void Causes::findStart(PathStep &link) const {
       return void(link.because(Reason::Edge, before));
   }
   link.before = computeBefore(at);
+  // A send also waits for a compute on a stream beside its rank.
+  if (sends && !streamBefore.empty() && !endsAt(link.before, start)) {
+    Step step = list[numbers.at(link.step).index];
+    uint32_t maker =
+        theResults.maker(dataKind(step.kind()), step.stage(), step.unit());
+    if (endsAt(maker, start))
+      return void(link.because(Reason::Post, maker));
+  }
   if (!endsAt(link.before, start) && findWait(link, at))
     return;
   link.reason = link.before == none ? Reason::First : Reason::Post;

@@ -86,6 +86,11 @@ public:
   std::optional<int64_t> holdEnd(StepRef at) const;
   /// The last step of a rank; `none` if it has no steps.
   uint32_t lastStep(unsigned rank) const;
+  /// True for a compute step that its rank runs itself, not on a stream beside
+  /// it.
+  bool isOwn(Step step) const {
+    return isCompute(step.kind()) && theSchedule.streams.of(step) == 0;
+  }
 
 private:
   static constexpr uint32_t none = StepNumbers::none;
@@ -99,6 +104,8 @@ private:
   bool findMaker(PathStep &link, unsigned rank, Step consumer) const;
   void findStart(PathStep &link) const;
 
+  void findStreams();
+  bool findOnStreams(PathStep &link, StepRef at) const;
   bool findWait(PathStep &link, StepRef at) const;
   uint32_t awaited(StepRef wait) const;
 
@@ -115,6 +122,10 @@ private:
   TiedMeetings meetings;
   ResultTimes theResults;
   std::optional<TransferTimes> theTransfers;
+  /// By number of a step, the first member of the group before it that its rank
+  /// runs itself, and for a compute of the one on its stream; empty if no stage
+  /// has a stream.
+  std::vector<uint32_t> ownBefore, streamBefore;
 };
 
 /// A chain in chronological order: the start of each link is the end of the

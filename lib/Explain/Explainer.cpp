@@ -148,7 +148,7 @@ void Explainer::printTransfers(unsigned rank, int64_t time) {
   int64_t now = run.begin();
   std::vector<PathStep> open;
   for (size_t i = 0; i != list.size() && now <= time; ++i) {
-    if (isCompute(list[i].kind()))
+    if (causes.isOwn(list[i]))
       now = run.start(rank, i) > time ? run.start(rank, i) : run.end(rank, i);
     else if (isWait(list[i].kind()))
       now = std::max(now, run.start(rank, i));
@@ -174,7 +174,9 @@ void Explainer::printParts(const WaitParts &parts) {
     if (ticks)
       words.push_back((time(ticks) + " " + what).str());
   };
-  add(parts.dependency, "for other ranks to compute");
+  add(parts.dependency, schedule.streams.empty()
+                            ? "for other ranks to compute"
+                            : "for other ranks and streams to compute");
   add(parts.latency, "for the input to arrive");
   add(parts.queue, "for transfers that wait for each other");
   bool holds =
@@ -208,7 +210,7 @@ void Explainer::explainTime(unsigned rank, Rational at) {
   size_t begin = 0;
   for (size_t end = 0; begin != list.size(); begin = end) {
     end = Schedule::groupEnd(list, begin);
-    if (!isCompute(list[begin].kind()))
+    if (!causes.isOwn(list[begin]))
       continue;
     int64_t start = run.start(rank, begin), stop = run.end(rank, begin);
     if (tick < start) {
@@ -246,8 +248,10 @@ void Explainer::explainStep(StepRef step) {
      << (computes ? "` runs from " : "` goes from ") << time(link.start)
      << " to " << time(link.end) << '\n';
   int64_t free = run.begin();
+  unsigned stream = computes ? schedule.streams.of(list[step.index]) : 0;
   for (size_t i = 0; i != step.index; ++i)
-    if (isCompute(list[i].kind()) && !list[i].joined())
+    if (isCompute(list[i].kind()) && !list[i].joined() &&
+        schedule.streams.of(list[i]) == stream)
       free = run.end(step.rank, i);
   if (computes && free < link.start)
     explainGap(step.rank, free, link.start, run.numbers().at(link.step).index,

@@ -56,7 +56,7 @@ WaitParts waitParts(const Causes &causes, unsigned rank, size_t begin,
   }
   // The rank continues when all of its waits before the step are over.
   int64_t waited = since;
-  for (size_t i = begin; i != 0 && !isCompute(list[i - 1].kind()); --i)
+  for (size_t i = begin; i != 0 && !causes.isOwn(list[i - 1]); --i)
     if (auto over = causes.holdEnd({rank, uint32_t(i - 1)})) {
       waited = *over;
       break;
@@ -206,8 +206,7 @@ void ReadyStep::find() {
        begin = end) {
     end = Schedule::groupEnd(list, begin);
     Step step = list[begin];
-    if (begin == gap.before.index || end - begin != 1 ||
-        !isCompute(step.kind()) || schedule.streams.of(step) != 0 ||
+    if (begin == gap.before.index || end - begin != 1 || !causes.isOwn(step) ||
         !isReady(begin))
       continue;
     int64_t taken = memory.taken(step);
