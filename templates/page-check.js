@@ -60,8 +60,9 @@ function countGroups(kinds) {
 function checkedSteps(member, json) {
   checkedObject(member, json);
   const k = checkedKinds("k", json.k, /[^FBIWRUfbiwru]/), n = k.length, { groups, overlaps } = countGroups(k);
+  const w = json.w === undefined ? undefined : checkedGaps(checkedObject("w", json.w), n);
   return {
-    k, s: checkedColumn("s", json.s, n), c: checkedColumn("c", json.c, n), m: checkedColumn("m", json.m, n, isIndexOrNone),
+    ...w && { w }, k, s: checkedColumn("s", json.s, n), c: checkedColumn("c", json.c, n), m: checkedColumn("m", json.m, n, isIndexOrNone),
     g: checkedColumn("g", json.g, groups, Number.isFinite), d: checkedColumn("d", json.d, n, Number.isFinite),
     o: checkedColumn("o", json.o, overlaps, Number.isFinite),
     p: checkedColumn("p", json.p, n), l: checkedColumn("l", json.l, n, isIndexOrNone),
@@ -69,7 +70,7 @@ function checkedSteps(member, json) {
 }
 
 function checkedLane(json, rank, streams) {
-  const steps = checkedSteps("lanes", json), n = steps.k.length;
+  const steps = checkedSteps("lanes", json);
   const lane = {
     rank: checkedNumber("rank", json.rank, (value) => value === rank), work: checkedNumber("work", json.work), ...steps,
     streams: streams ? checkedList("streams", json.streams, streams, checkedSteps) : [],
@@ -77,7 +78,6 @@ function checkedLane(json, rank, streams) {
     over: json.over === true,
   };
   if (json.limit !== undefined) lane.limit = checkedNumber("limit", json.limit);
-  if (json.w !== undefined) lane.w = checkedGaps(checkedObject("w", json.w), n);
   if (json.host !== undefined) lane.host = checkedLevels("host", json.host);
   for (const [name, other] of [["fsdp", /[^URGT]/], ["out", /[^O]/], ["in", /[^L]/]]) {
     if (json[name] === undefined) continue;
@@ -138,7 +138,7 @@ function checkedSchedule(json) {
   const lanes = json.lanes.map((lane, rank) => checkedLane(lane, rank, streams.length));
   const sizes = lanes.map((lane) => lane.streams.reduce((sum, { k }) => sum + k.length, lane.k.length));
   const isStep = (rank, index) => isIndex(rank) && rank < lanes.length && isIndex(index) && index < sizes[rank];
-  for (const { w } of lanes)
+  for (const { w } of lanes.flatMap((lane) => [lane, ...lane.streams]))
     if (w && !w.q.every((rank, gap) => rank === -1 || isStep(rank, w.i[gap]))) refuse("w");
   const text = (member, optional) => optional && json[member] === undefined ? undefined : checkedText(member, json[member]);
   const number = (member, holds) => checkedNumber(member, json[member], holds);

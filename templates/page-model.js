@@ -13,7 +13,7 @@
 // within its limit). fsdp has k (U unshard, R reshard, G reduce gradients, T reduce
 // tied gradients, of group s), s, t the time since the start of the one before, and
 // d; out and in have the same of copies to the host and from it (k O and L), with m.
-// streams has the columns of the compute steps, k to l, for each stream of stages;
+// streams has the columns of the compute steps, k to l, and w for each stream of stages;
 // where q and i or critical refer to a step, its steps follow those of the lane.
 // waits has k (F and B for a send, G for a reduction, O for a copy), s, m and t as
 // well, the time at which each is over. memory has what the rank keeps from a time
@@ -69,7 +69,7 @@ function stepIn(lane, index) {
 function readLane(json, schedule, unit) {
   const lane = {
     ...readSteps(json, schedule, unit), rank: json.rank, work: json.work / unit,
-    why: json.w, limit: json.limit, over: json.over === true,
+    limit: json.limit, over: json.over === true,
   };
   lane.streams = json.streams.map((steps, k) =>
     ({ ...readSteps(steps, schedule, unit), key: `stream${k + 1}`, name: schedule.streams[k] }));
@@ -101,7 +101,7 @@ function readSteps(json, schedule, unit) {
     first: new Uint32Array(n), stop: new Uint32Array(n),
     critical: new Uint8Array(n),
     // The number of the gap before a step, from 1 on; 0 without a gap.
-    gap: new Uint32Array(n), nth: new Uint32Array(n), narrowest: new Map(), unit,
+    gap: new Uint32Array(n), why: json.w, nth: new Uint32Array(n), narrowest: new Map(), unit,
   };
   let at = schedule.from, group = 0, overlap = 0, gaps = 0;
   for (let i = 0; i < n;) {

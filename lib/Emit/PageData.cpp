@@ -71,7 +71,8 @@ private:
                  ArrayRef<Picture::Group> groups);
   void writeStreams(unsigned rank, JsonObject &lane,
                     ArrayRef<std::vector<Picture::Group>> sides);
-  void writeGaps(unsigned rank, JsonObject &lane);
+  void writeGaps(ArrayRef<Picture::Group> groups, bool isStream,
+                 JsonObject &into);
   void writeWaits(unsigned rank, JsonObject &lane);
   void writeTransfers(JsonObject &page);
   void findCauses();
@@ -268,7 +269,7 @@ void PageData::writeLane(unsigned rank) {
       lane("over", true);
   }
   if (causes)
-    writeGaps(rank, lane);
+    writeGaps(computes, /*isStream=*/false, lane);
   std::vector<std::vector<Picture::Group>> sides = picture.sides(rank);
   for (SideLane side : SideLane::all(schedule))
     if (!side.stream() && !sides[side.number()].empty())
@@ -321,6 +322,8 @@ void PageData::writeStreams(unsigned rank, JsonObject &lane,
   lane.array("streams", streams, [&](SideLane side) {
     JsonObject steps(os);
     writeSteps(rank, sides[side.number()], steps);
+    if (causes)
+      writeGaps(sides[side.number()], /*isStream=*/true, steps);
   });
 }
 
@@ -382,18 +385,20 @@ void PageData::findCauses() {
   searchesReady = searched <= maxSearched;
 }
 
-/// Writes why the rank is idle before each step that starts after a gap.
-void PageData::writeGaps(unsigned rank, JsonObject &lane) {
+/// Writes why a rank, or a stream of it, is idle before each of these steps
+/// that starts after a gap.
+void PageData::writeGaps(ArrayRef<Picture::Group> groups, bool isStream,
+                         JsonObject &into) {
   const StepNumbers &numbers = picture.simulation().numbers();
   std::vector<int64_t> ranks, indices, ready;
   std::string parts;
   raw_string_ostream partsOs(parts);
   int64_t free = picture.from();
-  picture.forEachCompute(rank, [&](const Picture::Group &group) {
+  for (const Picture::Group &group : groups) {
     int64_t since = std::exchange(free, group.finish);
     if (group.start <= since)
-      return;
-    StepRef before = {rank, uint32_t(group.begin)};
+      continue;
+    StepRef before = {group.rank, uint32_t(group.begin)};
     GapCause cause = gapCause(*causes, before, since);
     uint32_t column =
         cause.step == StepNumbers::none ? notShown : columnOf[cause.step];
@@ -407,19 +412,19 @@ void PageData::writeGaps(unsigned rank, JsonObject &lane) {
     else
       partsOs << '[' << waits.dependency << ',' << waits.latency << ','
               << waits.queue << ',' << waits.wait << ',' << waits.gather << ']';
-    if (!searchesReady)
-      return;
-    IdleGap gap = {rank, since, group.start, before};
+    if (!searchesReady || isStream)
+      continue;
+    IdleGap gap = {group.rank, since, group.start, before};
     findReadyStep(gap, *causes, picture.memory());
     if (gap.ready && columnOf[numbers.of(*gap.ready)] != notShown) {
       ready.push_back(int64_t(ranks.size()) - 1);
       ready.push_back(columnOf[numbers.of(*gap.ready)]);
       ready.push_back(gap.overLimit ? gap.held : -1);
     }
-  });
+  }
   if (ranks.empty())
     return;
-  JsonObject gaps(lane.key("w"));
+  JsonObject gaps(into.key("w"));
   gaps("q", ranks)("i", indices)("y", ready).key("p") << '[' << parts << ']';
 }
 

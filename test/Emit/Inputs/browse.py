@@ -340,6 +340,7 @@ def streams(page, _):
     idle = page.hit(x, y - 12)
     check(idle.startswith("rank 0: idle") and "for other ranks and streams" in idle, f"not idle: {idle}")
     check("B s3 m0 of this rank" in idle, f"no step of the stream is a cause: {idle}")
+    check("B s4 m0 of rank 1" in idle, f"the chain of causes ends at the stream: {idle}")
     page.shot("streams-tip")
     # The search, with and without a kind, and the address.
     for text, hits in {"F s1 m0": "1 of 1", "s3": "1 of 4", "B0": "1 of 8", "r1 F": "1 of 8"}.items():
@@ -358,6 +359,8 @@ def streams(page, _):
     page.press(Keys.ESCAPE)
     page.press("c")
     page.shot("streams-critical")
+    check(page.js("const { sides: [network] } = pipec.scene.rows[0].lane; return [...network.critical].join()") == "0,0,1,0,1,1,0,0",
+          f"the critical path leaves out the stream: {page.js('return [...pipec.scene.rows[0].lane.sides[0].critical]')}")
     table = page.driver.find_element(By.ID, "ranks").get_attribute("textContent")
     check("01660.7 %" in table, f"not in the table: {table}")
 
