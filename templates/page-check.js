@@ -87,6 +87,7 @@ function checkedLane(json, rank, streams) {
       t: checkedColumn("t", t, count, Number.isFinite), d: checkedColumn("d", d, count, Number.isFinite),
     };
   }
+  if (json.w !== undefined) lane.w = checkedGaps(checkedObject("w", json.w), n, [lane.out, lane.in]);
   if (json.waits !== undefined) {
     const { k, s, m, t } = checkedObject("waits", json.waits), count = checkedKinds("waits", k, /[^FBGO]/).length;
     lane.waits = { k, s: checkedColumn("s", s, count), m: checkedColumn("m", m, count), t: checkedColumn("t", t, count, Number.isFinite) };
@@ -99,12 +100,14 @@ function checkedLevels(member, json) {
   return { t: checkedColumn("t", t, changes, Number.isFinite), v: checkedColumn("v", v, changes, Number.isFinite) };
 }
 
-function checkedGaps({ q, i, p, y }, n) {
+function checkedGaps({ q, i, p, y, c = [] }, n, sides) {
   const count = Array.isArray(q) ? q.length : 0;
   checkedColumn("y", y, Array.isArray(y) ? y.length - y.length % 3 : 0, Number.isSafeInteger);
   for (let at = 0; at < y.length; at += 3) if (!isIndex(y[at]) || !(isIndex(y[at + 1]) && y[at + 1] < n)) refuse("y");
+  checkedColumn("c", c, Array.isArray(c) ? c.length - c.length % 3 : 0);
+  for (let at = 0; at < c.length; at += 3) if (c[at + 1] > 1 || !(c[at + 2] < sides[c[at + 1]]?.k.length)) refuse("c");
   return {
-    q: checkedColumn("q", q, count, isIndexOrNone), i: checkedColumn("i", i, count, isIndexOrNone), y,
+    q: checkedColumn("q", q, count, isIndexOrNone), i: checkedColumn("i", i, count, isIndexOrNone), y, c,
     p: checkedList("p", p, count, (member, parts) => parts === 0 ? 0 : checkedColumn(member, parts, parts.length === 6 ? 6 : 5, Number.isFinite)),
   };
 }

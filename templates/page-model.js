@@ -8,7 +8,8 @@
 // limit, over whether its peak exceeds the limit. w has an element per gap: q and i,
 // the rank and the column of the step that it waits for (-1: not shown); p, the five
 // parts of the wait in ticks and, if it is not 0, that for copies, or 0 if all of it
-// is dependency; and y, triples of a
+// is dependency; c, if it waits for copies, triples of a gap, 0 for out and 1 for in,
+// and the column of the copy; and y, triples of a
 // gap, the column of a step that would fit, and what the rank would then keep (-1:
 // within its limit). fsdp has k (U unshard, R reshard, G reduce gradients, T reduce
 // tied gradients, of group s), s, t the time since the start of the one before, and
@@ -83,6 +84,10 @@ function readLane(json, schedule, unit) {
   lane.ready = new Map();
   for (let k = 0, y = json.w?.y ?? []; k < y.length; k += 3)
     lane.ready.set(y[k], { index: y[k + 1], held: y[k + 2] < 0 ? null : y[k + 2] / schedule.memoryUnit });
+  // The copy that the step after a gap waits for: [side lane, index].
+  lane.copies = new Map();
+  for (let k = 0, c = json.w?.c ?? []; k < c.length; k += 3)
+    lane.copies.set(c[k], [lane.sides.find(({ name }) => name === ["out", "in"][c[k + 1]]), c[k + 2]]);
   lane.waits = readWaits(json.waits ?? { k: "", s: [], m: [], t: [] }, schedule, unit);
   return lane;
 }
@@ -266,6 +271,8 @@ function whyIdle(schedule, lane, index) {
   const gap = lane.gap[index] - 1, parts = lane.why.p[gap] || [(to - from) * lane.unit, 0, 0, 0, 0];
   const partName = (k) => k || !schedule.streams.length ? partNames[k] : "for other ranks and streams to compute";
   lines.push(["waits", parts.map((part, k) => part ? `${timeText(part / lane.unit)} ${partName(k)}` : "").filter(Boolean).join(", ")]);
+  const [side, copy] = lane.copies.get(gap) ?? [];
+  if (side) lines.push(["copy", `${stepName(side, copy)}, from ${timeText(side.start[copy])} to ${timeText(side.end[copy])}`]);
   chainOf(schedule, lane, index, from, 6).forEach(([other, steps, i], k) => {
     const where = other === lane ? "of this rank" : `of rank ${other.rank}`;
     lines.push([k ? "which waits for" : "for", `${stepName(steps, i)} ${where}, from ${timeText(steps.start[i])} to ${timeText(steps.end[i])}`]);

@@ -160,8 +160,13 @@ void Against::measureRank(unsigned number, const Finder &finder) {
   }
   TimeUse use;
   use.work = milliseconds(work);
-  use.waiting = {milliseconds(dependency), milliseconds(latency), 0,
-                 milliseconds(wait),       milliseconds(gather),  0};
+  use.waiting = {milliseconds(dependency),
+                 milliseconds(latency),
+                 0,
+                 milliseconds(wait),
+                 milliseconds(gather),
+                 0,
+                 0};
   use.other = milliseconds(other);
   use.done = milliseconds(std::max<int64_t>(end - free, 0));
   use.idle = milliseconds(std::max<int64_t>(end - begin - work, 0));
@@ -325,7 +330,7 @@ void Against::print(raw_ostream &os) const {
           "work\n";
   os << '\n';
 
-  TextTable table("rank|<|work|idle|dependency|latency|queue|wait|gather|"
+  TextTable table("rank|<|work|idle|dependency|latency|queue|wait|gather|copy|"
                   "other|done");
   auto row = [&](std::string rank, const char *what, const TimeUse &use) {
     std::vector<std::string> cells = {std::move(rank), what,

@@ -89,6 +89,8 @@ private:
   /// By number of the step: its index in the columns of its lane, where those
   /// of streams follow those of the rank; `notShown` for all but compute steps.
   std::vector<uint32_t> columnOf;
+  /// The same of copies, in the columns of their side lane.
+  DenseMap<uint32_t, uint32_t> copyColumnOf;
   /// Empty if the times were recorded: these have no causes.
   std::optional<Causes> causes;
   bool searchesReady = false;
@@ -365,6 +367,13 @@ void PageData::numberSteps() {
         columnOf[numbers.of(rank, i)] = next++;
     };
     picture.forEachCompute(rank, number);
+    uint32_t nextOf[] = {0, 0};
+    picture.forEachGroup(rank, [&](const Picture::Group &group) {
+      StepKind kind = schedule.ranks[rank][group.begin].kind();
+      if (isCopy(kind))
+        copyColumnOf[numbers.of(rank, group.begin)] =
+            nextOf[streamOf(kind) == Stream::In]++;
+    });
     if (schedule.streams.empty())
       continue;
     std::vector<std::vector<Picture::Group>> sides = picture.sides(rank);
@@ -390,7 +399,7 @@ void PageData::findCauses() {
 void PageData::writeGaps(ArrayRef<Picture::Group> groups, bool isStream,
                          JsonObject &into) {
   const StepNumbers &numbers = picture.simulation().numbers();
-  std::vector<int64_t> ranks, indices, ready;
+  std::vector<int64_t> ranks, indices, ready, copies;
   std::string parts;
   raw_string_ostream partsOs(parts);
   int64_t free = picture.from();
@@ -407,11 +416,22 @@ void PageData::writeGaps(ArrayRef<Picture::Group> groups, bool isStream,
     indices.push_back(shown ? int64_t(column) : -1);
     const WaitParts &waits = cause.parts;
     partsOs << (parts.empty() ? "" : ",");
-    if (waits.exposed() == 0)
+    if (waits.exposed() == 0) {
       partsOs << 0;
-    else
+    } else {
       partsOs << '[' << waits.dependency << ',' << waits.latency << ','
-              << waits.queue << ',' << waits.wait << ',' << waits.gather << ']';
+              << waits.queue << ',' << waits.wait << ',' << waits.gather;
+      if (waits.copy != 0)
+        partsOs << ',' << waits.copy;
+      partsOs << ']';
+    }
+    // A copy that is not shown has no column.
+    if (cause.copy != StepNumbers::none && copyColumnOf.contains(cause.copy)) {
+      StepRef at = numbers.at(cause.copy);
+      bool isIn = schedule.ranks[at.rank][at.index].stream() == Stream::In;
+      copies.insert(copies.end(), {int64_t(ranks.size()) - 1, isIn,
+                                   copyColumnOf.lookup(cause.copy)});
+    }
     if (!searchesReady || isStream)
       continue;
     IdleGap gap = {group.rank, since, group.start, before};
@@ -425,7 +445,10 @@ void PageData::writeGaps(ArrayRef<Picture::Group> groups, bool isStream,
   if (ranks.empty())
     return;
   JsonObject gaps(into.key("w"));
-  gaps("q", ranks)("i", indices)("y", ready).key("p") << '[' << parts << ']';
+  gaps("q", ranks)("i", indices)("y", ready);
+  if (!copies.empty())
+    gaps("c", copies);
+  gaps.key("p") << '[' << parts << ']';
 }
 
 void PageData::writeCriticalPath(JsonObject &page) {

@@ -37,11 +37,13 @@ Causes::Causes(const Schedule &schedule, const Simulation &simulation)
     theTransfers.emplace(schedule, run);
   if (!schedule.streams.empty())
     findStreams();
+  findCopies();
+  findShared();
 }
 
 void Causes::findStreams() {
   ownBefore.assign(numbers.size(), none);
-  streamBefore.assign(numbers.size(), none);
+  sideBefore.assign(numbers.size(), none);
   std::vector<uint32_t> last;
   for (unsigned rank = 0; rank != theSchedule.numRanks; ++rank) {
     const StepList &list = theSchedule.ranks[rank];
@@ -52,7 +54,7 @@ void Causes::findStreams() {
       unsigned stream = computes ? theSchedule.streams.of(list[begin]) : 0;
       for (size_t i = begin; i != end; ++i) {
         ownBefore[numbers.of(rank, i)] = last[0];
-        streamBefore[numbers.of(rank, i)] = last[stream];
+        sideBefore[numbers.of(rank, i)] = last[stream];
       }
       if (computes)
         last[stream] = numbers.of(rank, begin);
@@ -86,12 +88,6 @@ uint32_t Causes::computeBefore(StepRef at) const {
       at.rank, groupBegin(theSchedule.ranks[at.rank], numbers.at(step).index));
 }
 
-/// The FSDP step before `at` on its rank.
-uint32_t Causes::collectiveBefore(StepRef at) const {
-  return lastBefore(at,
-                    [](Step step) { return step.stream() == Stream::Gather; });
-}
-
 /// The step that the rank waited for at `wait` if both ended at the same time,
 /// otherwise `none`. For a buffered send, this is the step of the other rank
 /// before it posted the receive.
@@ -105,6 +101,10 @@ uint32_t Causes::awaited(StepRef wait) const {
              before.stage() == step.stage();
     });
     return endsAt(reduce, over) ? reduce : uint32_t(none);
+  }
+  if (step.kind() == StepKind::WaitOffload) {
+    uint32_t copy = copyBefore(wait);
+    return endsAt(copy, over) ? copy : uint32_t(none);
   }
   uint32_t send =
       theTransfers ? theTransfers->other(numbers.of(wait)) : uint32_t(none);
@@ -149,23 +149,6 @@ bool Causes::findWait(PathStep &link, StepRef at) const {
   return false;
 }
 
-uint32_t Causes::lastStep(unsigned rank) const {
-  StepRef end = {rank, uint32_t(theSchedule.ranks[rank].size())};
-  for (StepRef tied : reverse(meetings.stepsOf(rank)))
-    if (run.costs().reduceTied() != 0 &&
-        run.end(rank, tied.index) == run.ranks()[rank].end)
-      return numbers.of(tied);
-  uint32_t compute = computeBefore(end);
-  if (endsAt(compute, run.ranks()[rank].end))
-    return compute;
-  for (size_t i = streamBefore.empty() ? 0 : end.index; i-- != 0;)
-    if (isCompute(theSchedule.ranks[rank][i].kind()) &&
-        run.end(rank, i) == run.ranks()[rank].end)
-      return numbers.of(rank, groupBegin(theSchedule.ranks[rank], i));
-  uint32_t collective = collectiveBefore(end);
-  return collective == none ? compute : collective;
-}
-
 //===----------------------------------------------------------------------===//
 // Steps of ranks
 //===----------------------------------------------------------------------===//
@@ -182,49 +165,6 @@ PathStep Causes::link(uint32_t step) const {
   return linkOfOther(at);
 }
 
-/// For a REDUCE_TIED, which starts when the last rank of its group has posted
-/// it and has ended its earlier collectives.
-PathStep Causes::linkOfTied(StepRef at) const {
-  int64_t start = run.start(at.rank, at.index);
-  PathStep link{.step = numbers.of(at),
-                .start = start,
-                .end = run.end(at.rank, at.index)};
-  unsigned group = theSchedule.ranks[at.rank][at.index].stage();
-  for (StepRef member : meetings.steps(group))
-    if (uint32_t before = computeBefore(member); endsAt(before, start))
-      return link.because(Reason::Post, before);
-  for (StepRef member : meetings.steps(group)) {
-    for (StepRef tied : meetings.stepsOf(member.rank))
-      if (tied.index < member.index && endsAt(numbers.of(tied), start))
-        return link.because(Reason::Queue, numbers.of(tied));
-    if (uint32_t before = collectiveBefore(member); endsAt(before, start))
-      return link.because(Reason::Queue, before);
-  }
-  findWait(link, at);
-  return link;
-}
-
-/// For an FSDP step, which waits for its rank and for the previous FSDP steps,
-/// or a step without a duration.
-PathStep Causes::linkOfOther(StepRef at) const {
-  int64_t start = run.start(at.rank, at.index);
-  PathStep link{.step = numbers.of(at),
-                .start = start,
-                .end = run.end(at.rank, at.index)};
-  link.before = computeBefore(at);
-  if (link.before != none)
-    link.reason = Reason::Post;
-  int64_t posted = link.before == none ? 0 : run.end(link.before);
-  if (posted != start && findWait(link, at))
-    return link;
-  if (posted == start ||
-      theSchedule.ranks[at.rank][at.index].stream() != Stream::Gather)
-    return link;
-  if (uint32_t before = collectiveBefore(at); before != none)
-    link.because(Reason::Queue, before);
-  return link;
-}
-
 PathStep Causes::linkOfCompute(StepRef at) const {
   const StepList &list = theSchedule.ranks[at.rank];
   at.index = groupBegin(list, at.index);
@@ -234,7 +174,7 @@ PathStep Causes::linkOfCompute(StepRef at) const {
       .step = numbers.of(at), .start = start, .end = run.end(at.rank, begin)};
   if (uint32_t before = computeBefore(at); endsAt(before, start))
     return link.because(Reason::Order, before);
-  if (!streamBefore.empty() && findOnStreams(link, at))
+  if (!sideBefore.empty() && findOnStreams(link, at))
     return link;
   if (findWait(link, at)) {
     for (size_t i = begin; theTransfers && i != end; ++i)
@@ -255,6 +195,13 @@ PathStep Causes::linkOfCompute(StepRef at) const {
     if (endsAt(unshard, start))
       return link.because(Reason::Gather, unshard);
   }
+  for (size_t i = begin; i != end; ++i) {
+    StepRef member = {at.rank, uint32_t(i)};
+    if (uint32_t copy = copyBefore(member); endsAt(copy, start))
+      return link.because(Reason::Copy, copy);
+    if (uint32_t reduction = reductionBefore(member); endsAt(reduction, start))
+      return link.because(Reason::Wait, reduction);
+  }
   return link;
 }
 
@@ -262,7 +209,7 @@ PathStep Causes::linkOfCompute(StepRef at) const {
 /// one on another stream of its rank from which it needs something.
 bool Causes::findOnStreams(PathStep &link, StepRef at) const {
   const StepList &list = theSchedule.ranks[at.rank];
-  if (uint32_t before = streamBefore[numbers.of(at)];
+  if (uint32_t before = sideBefore[numbers.of(at)];
       endsAt(before, link.start)) {
     link.because(Reason::Order, before);
     return true;
@@ -308,7 +255,8 @@ bool Causes::findMaker(PathStep &link, unsigned rank, Step consumer) const {
     if (leaves + run.costs().hop(numbers.rankOf(maker), rank) != link.start)
       continue;
     bool waited = leaves != run.end(maker);
-    if (waited)
+    // With ports, transfers of other edges may have kept them busy.
+    if (waited && !run.costs().hasPorts())
       maker = theResults.firstOfBusyEdge(input, consumer);
     link.because(waited ? Reason::Edge : Reason::Data, maker);
     link.latency = link.start - run.end(link.before);
@@ -377,7 +325,7 @@ void Causes::findStart(PathStep &link) const {
   }
   link.before = computeBefore(at);
   // A send also waits for a compute on a stream beside its rank.
-  if (sends && !streamBefore.empty() && !endsAt(link.before, start)) {
+  if (sends && !sideBefore.empty() && !endsAt(link.before, start)) {
     Step step = list[numbers.at(link.step).index];
     uint32_t maker =
         theResults.maker(dataKind(step.kind()), step.stage(), step.unit());

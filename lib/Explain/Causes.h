@@ -19,7 +19,9 @@
 #include "IR/TiedMeetings.h"
 #include "Simulation/ResultTimes.h"
 
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/SmallVector.h"
 
 namespace pipec {
 
@@ -91,6 +93,14 @@ public:
   bool isOwn(Step step) const {
     return isCompute(step.kind()) && theSchedule.streams.of(step) == 0;
   }
+  /// The last copy of the unit of a step before it on its rank, and the
+  /// REDUCE_GRAD that an UPDATE needs; `none` if there is none.
+  uint32_t copyBefore(StepRef at) const;
+  uint32_t reductionBefore(StepRef at) const;
+  /// 0 for `none`.
+  int64_t endOf(uint32_t step) const {
+    return step == none ? 0 : run.end(step);
+  }
 
 private:
   static constexpr uint32_t none = StepNumbers::none;
@@ -111,7 +121,10 @@ private:
 
   uint32_t lastBefore(StepRef at, llvm::function_ref<bool(Step)> is) const;
   uint32_t computeBefore(StepRef at) const;
-  uint32_t collectiveBefore(StepRef at) const;
+  uint32_t streamBefore(StepRef at, Stream stream) const;
+  void findCopies();
+  void findShared();
+  bool findShare(PathStep &link, StepRef at) const;
   bool endsAt(uint32_t step, int64_t time) const {
     return step != none && run.end(step) == time;
   }
@@ -120,12 +133,20 @@ private:
   const Simulation &run;
   const StepNumbers &numbers;
   TiedMeetings meetings;
+  /// The copies of each unit, ascending.
+  llvm::DenseMap<uint64_t, llvm::SmallVector<uint32_t, 2>> copies;
+  /// For each shared resource, the ends of its steps that take time, ascending.
+  struct SharedEnd {
+    int64_t end;
+    uint32_t step;
+  };
+  llvm::DenseMap<std::pair<unsigned, unsigned>, std::vector<SharedEnd>> shared;
   ResultTimes theResults;
   std::optional<TransferTimes> theTransfers;
   /// By number of a step, the first member of the group before it that its rank
   /// runs itself, and for a compute of the one on its stream; empty if no stage
   /// has a stream.
-  std::vector<uint32_t> ownBefore, streamBefore;
+  std::vector<uint32_t> ownBefore, sideBefore;
 };
 
 /// A chain in chronological order: the start of each link is the end of the

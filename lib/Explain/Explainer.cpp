@@ -63,6 +63,7 @@ void Explainer::printLink(const PathStep &link) {
                 "has arrived");
   case Reason::Receive:
   case Reason::Gather:
+  case Reason::Copy:
     return note(source, diag::NoteRunsOnce, place, when, before);
   case Reason::Post:
     return note(source, diag::NoteGoesPosted, place, when, before);
@@ -72,9 +73,16 @@ void Explainer::printLink(const PathStep &link) {
   case Reason::Edge:
     if (computes)
       return note(source, diag::NoteRunsData, place, when, before, beforeRank,
-                  "and the transfers after it on the edge have arrived");
+                  run.costs().hasPorts()
+                      ? "has passed its edge and ports and arrived"
+                      : "and the transfers after it on the edge have arrived");
     return note(source, diag::NoteGoesQueue, place, when, before,
                 "on its edge");
+  case Reason::Share:
+    if (before.empty())
+      return note(source, diag::NoteGoesPorts, place, when);
+    return note(source, diag::NoteGoesQueue, place, when, before,
+                "of rank " + Twine(beforeRank) + " on what they share");
   case Reason::Peer:
     return note(source, diag::NoteGoesPeer, place, when, beforeRank, before);
   case Reason::Batch:
@@ -138,6 +146,9 @@ void Explainer::printMemory(unsigned rank, int64_t time) {
        << decimalText(peaks.total) << ')';
   if (std::optional<Rational> limit = schedule.memory.limit(rank))
     os << ", limit " << decimalText(*limit);
+  if (!peaks.host.isZero())
+    os << "; on the host " << decimalText(memory.size(at.host)) << " (peak "
+       << decimalText(peaks.host) << ')';
   os << '\n';
 }
 
@@ -184,6 +195,7 @@ void Explainer::printParts(const WaitParts &parts) {
   add(parts.wait, holds ? "for its own transfers and reductions"
                         : "for its own sends and reductions");
   add(parts.gather, "for parameters");
+  add(parts.copy, "for copies to and from the host");
   os << "waits: " << join(words, ", ") << '\n';
 }
 

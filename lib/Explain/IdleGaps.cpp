@@ -3,6 +3,7 @@
 
 #include "Explain/IdleGaps.h"
 
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
@@ -54,22 +55,35 @@ WaitParts waitParts(const Causes &causes, unsigned rank, size_t begin,
     for (uint32_t receive : transfers->receives(run.numbers().of(rank, i)))
       arrived = std::max(arrived, transfers->batchEnd(receive));
   }
-  // The rank continues when all of its waits before the step are over.
-  int64_t waited = since;
-  for (size_t i = begin; i != 0 && !causes.isOwn(list[i - 1]); --i)
-    if (auto over = causes.holdEnd({rank, uint32_t(i - 1)})) {
-      waited = *over;
-      break;
-    }
   made = std::min(made, start);
   there = std::clamp(there, made, start);
   arrived = std::clamp(arrived, there, start);
+  // The rank continues when all of its waits before the step are over.
+  size_t first = begin;
+  while (first != 0 && !causes.isOwn(list[first - 1]))
+    --first;
+  int64_t waited = arrived, copied = 0;
+  for (size_t i = first; i != begin; ++i)
+    if (auto over = causes.holdEnd({rank, uint32_t(i)})) {
+      int64_t end = std::clamp(*over, arrived, start);
+      if (list[i].kind() == StepKind::WaitOffload)
+        copied += std::max<int64_t>(end - waited, 0);
+      waited = end;
+    }
+  int64_t loaded = waited, reduced = waited;
+  for (size_t i = begin, end = Schedule::groupEnd(list, begin); i != end; ++i) {
+    StepRef at = {rank, uint32_t(i)};
+    loaded = std::max(loaded, causes.endOf(causes.copyBefore(at)));
+    reduced = std::max(reduced, causes.endOf(causes.reductionBefore(at)));
+  }
+  loaded = std::min(loaded, start);
+  reduced = std::clamp(reduced, loaded, start);
   parts.dependency = made - since;
   parts.latency = there - made;
-  waited = std::clamp(waited, arrived, start);
   parts.queue = arrived - there;
-  parts.wait = waited - arrived;
-  parts.gather = start - waited;
+  parts.wait = waited - arrived - copied + reduced - loaded;
+  parts.copy = copied + loaded - waited;
+  parts.gather = start - reduced;
   return parts;
 }
 
@@ -121,6 +135,7 @@ public:
 
 private:
   bool isReady(size_t index) const;
+  void findAway();
   bool isDone(DataKind data, unsigned stage, unsigned microbatch) const;
   void findSharded();
   int64_t mostUntil(int64_t time);
@@ -133,6 +148,9 @@ private:
   const StepList &list;
   /// True for stages that are managed on the rank and sharded during the gap.
   std::vector<bool> sharded;
+  /// Units whose activations are not all on the device: they are copied, or an
+  /// R in the rest of the list makes them.
+  DenseSet<uint64_t> away;
   /// For each time from the start of the gap at which the memory of the rank
   /// changes, the maximum so far.
   std::vector<std::pair<int64_t, int64_t>> most;
@@ -157,6 +175,9 @@ bool ReadyStep::isReady(size_t index) const {
     return false;
   if (step.stage() < sharded.size() && sharded[step.stage()])
     return false;
+  // An UPDATE needs all gradients of its stage.
+  if (!hasUnit(step.kind()) || away.contains(unitKey(step)))
+    return false;
   if (step.kind() == StepKind::W)
     return isDone(DataKind::Gradient, step.stage(), step.unit());
   if (step.kind() != StepKind::F &&
@@ -165,6 +186,14 @@ bool ReadyStep::isReady(size_t index) const {
   std::optional<ResultTimes::Input> input =
       causes.results().input(gap.rank, step);
   return !input || input->there <= gap.start;
+}
+
+/// Finds the units whose copy has not ended when the gap begins.
+void ReadyStep::findAway() {
+  if (schedule.has(step_facts::kindsOf(Object::Copy)))
+    for (size_t i = 0; i != gap.before.index; ++i)
+      if (isCopy(list[i].kind()) && run.end(gap.rank, i) > gap.start)
+        away.insert(unitKey(list[i]));
 }
 
 void ReadyStep::findSharded() {
@@ -201,13 +230,18 @@ int64_t ReadyStep::mostUntil(int64_t time) {
 
 void ReadyStep::find() {
   findSharded();
+  findAway();
   std::optional<Rational> limit = schedule.memory.limit(gap.rank);
   for (size_t begin = gap.before.index, end; begin != list.size();
        begin = end) {
     end = Schedule::groupEnd(list, begin);
     Step step = list[begin];
-    if (begin == gap.before.index || end - begin != 1 || !causes.isOwn(step) ||
-        !isReady(begin))
+    bool isOther = begin == gap.before.index || end - begin != 1 ||
+                   !causes.isOwn(step) || !isReady(begin);
+    for (size_t i = begin; i != end; ++i)
+      if (list[i].kind() == StepKind::R || isCopy(list[i].kind()))
+        away.insert(unitKey(list[i]));
+    if (isOther)
       continue;
     int64_t taken = memory.taken(step);
     int64_t held = 0;
@@ -237,10 +271,13 @@ GapCause gapCause(const Causes &causes, StepRef before, int64_t since) {
     if (!link)
       break;
     StepRef at = run.numbers().at(link->step);
-    if (isCompute(causes.schedule().ranks[at.rank][at.index].kind())) {
+    StepKind kind = causes.schedule().ranks[at.rank][at.index].kind();
+    if (isCompute(kind)) {
       cause.step = link->step;
       break;
     }
+    if (isCopy(kind) && cause.copy == StepNumbers::none)
+      cause.copy = link->step;
     if (link->start <= since)
       break;
   }

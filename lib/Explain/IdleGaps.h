@@ -16,7 +16,7 @@ struct WaitParts {
 #define PIPEC_WAIT_PART(Id, Name) int64_t Name = 0;
 #include "Explain/Bindings.def"
 
-  int64_t exposed() const { return latency + queue + wait + gather; }
+  int64_t exposed() const { return latency + queue + wait + gather + copy; }
   WaitParts &operator+=(const WaitParts &other);
 };
 
@@ -93,6 +93,8 @@ struct GapCause {
   /// The first compute step that the chain of causes meets on its way back;
   /// `none` if it meets the start of the gap first, or none in 32 links.
   uint32_t step = StepNumbers::none;
+  /// The first copy, if the chain meets it before that step.
+  uint32_t copy = StepNumbers::none;
 };
 
 /// Determines the cause of a gap. Takes constant time, except for the waits and

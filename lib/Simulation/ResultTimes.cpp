@@ -17,7 +17,7 @@ namespace pipec {
 ResultTimes::ResultTimes(const Schedule &schedule, const Simulation &run)
     : schedule(schedule), run(run), flow(schedule) {
   findMakers();
-  if (!run.model() && run.costs().hasOccupancy())
+  if (!run.model() && (run.costs().hasOccupancy() || !run.arrivals().empty()))
     findDepartures();
 }
 
@@ -47,9 +47,13 @@ void ResultTimes::findDepartures() {
       llvm::sort(made);
     for (auto [time, i] : made)
       for (const DataFlow::Port &output : flow.outputs(list[i]))
-        if (output.transfers)
-          departures[flow.datum(output, list[i].unit())] =
-              edges.take(rank, output.rank, time);
+        if (output.transfers) {
+          size_t datum = flow.datum(output, list[i].unit());
+          departures[datum] =
+              run.arrivals().empty()
+                  ? edges.take(rank, output.rank, time)
+                  : run.arrivals()[datum] - run.costs().hop(rank, output.rank);
+        }
   }
 }
 

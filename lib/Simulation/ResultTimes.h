@@ -37,7 +37,7 @@ public:
   }
 
   /// When an input of `step` is put on its edge, in ticks. Under free arrival,
-  /// this is not before the edge is free.
+  /// this is not before the edge and its ports are free.
   int64_t departure(const DataFlow::Port &input, Step step) const;
   /// The step with the first result in the sequence that has kept the edge busy
   /// until an input of `step` was put on it.

@@ -42,6 +42,8 @@ public:
 
   /// True if every rank has finished.
   bool run();
+  /// By datum, when it arrives.
+  std::vector<int64_t> takeArrivals() { return std::move(arrivals); }
 
 private:
   /// What ranks may share: first the queues of `queueOf`, then the two ports of

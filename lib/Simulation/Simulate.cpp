@@ -167,7 +167,12 @@ FailureOr<Simulation> Simulator::run(const Schedule &schedule,
     return diags.report(schedule.source, diag::ShareUnderModel,
                         ticks.hasPorts() ? "port" : "share",
                         waitModelName(*model));
-  bool good = shared && SharedRun(schedule, ticks, numbers, starts).run();
+  bool good = false;
+  if (shared) {
+    SharedRun sharedRun(schedule, ticks, numbers, starts);
+    good = sharedRun.run();
+    simulation.dataArrivals = sharedRun.takeArrivals();
+  }
   // If a run with shared streams stops, so does one without, which says where.
   if (!good) {
     good = needsResources(schedule, ticks) ? ends(std::true_type())

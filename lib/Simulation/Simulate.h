@@ -65,6 +65,9 @@ public:
     StepRef at = stepNumbers.at(step);
     return end(at.rank, at.index);
   }
+  /// By datum, when it arrives, of a run with ports; empty for others, whose
+  /// arrivals follow from the times of steps.
+  llvm::ArrayRef<int64_t> arrivals() const { return dataArrivals; }
   /// The model of a run under a model, and the matching of its transfers.
   std::optional<WaitModel> model() const { return waitModel; }
   const std::optional<Transfers> &transfers() const { return stepTransfers; }
@@ -105,6 +108,7 @@ private:
   StepNumbers stepNumbers;
   TickCosts tickCosts;
   std::vector<int64_t> starts;
+  std::vector<int64_t> dataArrivals;
   /// By step; empty unless the times were recorded.
   std::vector<int64_t> recordedEnds;
   std::vector<RankTimes> rankTimes;

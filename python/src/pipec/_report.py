@@ -38,6 +38,7 @@ class Waiting(Generic[Number]):
     queue: Number
     wait: Number
     gather: Number
+    copy: Number
     exposed: Number
     """All but `dependency`: the input has been computed."""
 

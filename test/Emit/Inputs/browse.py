@@ -325,6 +325,10 @@ def copies(page, _):
     check(page.pixel(x - 3, y) == page.js("return painter.kindColors(pipec.scene.schedules[0], 'o')[0]"), "not drawn")
     y = page.js("const row = pipec.scene.rows[0]; return pipec.axisHeight + row.memoryY - pipec.scene.view.top + 5")
     check("on the host" in page.hit(x, y) and "peak there 1" in page.hit(x, y), f"no word about the host: {page.hit(x, y)}")
+    page.js("const {lane} = pipec.scene.rows[0]; pipec.select({lane, index: lane.gap.lastIndexOf(3), gap: true})")
+    page.settle()
+    status = page.driver.find_element(By.ID, "status").text
+    check("waits 2 for copies to and from the host; copy RELOAD s0 m3, from 14 to 18" in status, f"no reason: {status}")
     table = page.driver.find_element(By.ID, "ranks").get_attribute("textContent")
     check("peak on the host" in table, f"not in the table: {table}")
 
