@@ -60,7 +60,7 @@ function countGroups(kinds) {
 function checkedSteps(member, json) {
   checkedObject(member, json);
   const k = checkedKinds("k", json.k, /[^FBIWRUfbiwru]/), n = k.length, { groups, overlaps } = countGroups(k);
-  const w = json.w === undefined ? undefined : checkedGaps(checkedObject("w", json.w), n);
+  const w = json.w === undefined ? undefined : checkedGaps(checkedObject("w", json.w), n, [json.out, json.in]);
   return {
     ...w && { w }, k, s: checkedColumn("s", json.s, n), c: checkedColumn("c", json.c, n), m: checkedColumn("m", json.m, n, isIndexOrNone),
     g: checkedColumn("g", json.g, groups, Number.isFinite), d: checkedColumn("d", json.d, n, Number.isFinite),
@@ -87,7 +87,6 @@ function checkedLane(json, rank, streams) {
       t: checkedColumn("t", t, count, Number.isFinite), d: checkedColumn("d", d, count, Number.isFinite),
     };
   }
-  if (json.w !== undefined) lane.w = checkedGaps(checkedObject("w", json.w), n, [lane.out, lane.in]);
   if (json.waits !== undefined) {
     const { k, s, m, t } = checkedObject("waits", json.waits), count = checkedKinds("waits", k, /[^FBGO]/).length;
     lane.waits = { k, s: checkedColumn("s", s, count), m: checkedColumn("m", m, count), t: checkedColumn("t", t, count, Number.isFinite) };
@@ -105,7 +104,7 @@ function checkedGaps({ q, i, p, y, c = [] }, n, sides) {
   checkedColumn("y", y, Array.isArray(y) ? y.length - y.length % 3 : 0, Number.isSafeInteger);
   for (let at = 0; at < y.length; at += 3) if (!isIndex(y[at]) || !(isIndex(y[at + 1]) && y[at + 1] < n)) refuse("y");
   checkedColumn("c", c, Array.isArray(c) ? c.length - c.length % 3 : 0);
-  for (let at = 0; at < c.length; at += 3) if (c[at + 1] > 1 || !(c[at + 2] < sides[c[at + 1]]?.k.length)) refuse("c");
+  for (let at = 0; at < c.length; at += 3) if (c[at + 1] > 1 || !(c[at + 2] < sides[c[at + 1]]?.k?.length)) refuse("c");
   return {
     q: checkedColumn("q", q, count, isIndexOrNone), i: checkedColumn("i", i, count, isIndexOrNone), y, c,
     p: checkedList("p", p, count, (member, parts) => parts === 0 ? 0 : checkedColumn(member, parts, parts.length === 6 ? 6 : 5, Number.isFinite)),

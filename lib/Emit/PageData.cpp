@@ -426,7 +426,8 @@ void PageData::writeGaps(ArrayRef<Picture::Group> groups, bool isStream,
       partsOs << ']';
     }
     // A copy that is not shown has no column.
-    if (cause.copy != StepNumbers::none && copyColumnOf.contains(cause.copy)) {
+    if (!isStream && cause.copy != StepNumbers::none &&
+        copyColumnOf.contains(cause.copy)) {
       StepRef at = numbers.at(cause.copy);
       bool isIn = schedule.ranks[at.rank][at.index].stream() == Stream::In;
       copies.insert(copies.end(), {int64_t(ranks.size()) - 1, isIn,

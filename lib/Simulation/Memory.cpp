@@ -297,14 +297,12 @@ void MemoryModel::curve(
   // When the rank reached the current step that is not a compute.
   int64_t now = 0;
   walk(rank, [&](size_t begin, size_t, bool atEnd, const MemoryLevel &level) {
-    // A compute on a stream beside those of the rank counts at its line.
-    if (schedule->streams.of(schedule->ranks[rank][begin]) != 0)
-      return point(now, level);
-    if (atEnd)
-      now = simulation.end(rank, begin);
-    else if (StepKind kind = schedule->ranks[rank][begin].kind();
-             isCompute(kind) || kind == StepKind::WaitOffload)
-      now = simulation.start(rank, begin);
+    // Steps of several streams change the memory in the order of the list.
+    StepKind kind = schedule->ranks[rank][begin].kind();
+    if (atEnd || kind == StepKind::WaitOffload)
+      now = std::max(now, simulation.end(rank, begin));
+    else if (isCompute(kind))
+      now = std::max(now, simulation.start(rank, begin));
     point(now, level);
   });
 }

@@ -42,7 +42,7 @@ void ResultTimes::findDepartures() {
     for (uint32_t i = 0; i != list.size(); ++i)
       if (isCompute(list[i].kind()))
         made.push_back({run.end(rank, i), i});
-    // In the order of time; streams of stages are not in that of the list.
+    // Results of several streams leave in the order of time.
     if (!schedule.streams.empty())
       llvm::sort(made);
     for (auto [time, i] : made)

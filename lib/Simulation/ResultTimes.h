@@ -44,7 +44,7 @@ public:
   uint32_t firstOfBusyEdge(const DataFlow::Port &input, Step step) const;
 
   /// When the last input of an F, B or I on `rank` is produced, when it can
-  /// arrive at the earliest, and when it arrives under free arrival; nothing if
+  /// arrive at the earliest, and when it arrives under free arrival; empty if
   /// the step has no inputs.
   struct Input {
     int64_t made;

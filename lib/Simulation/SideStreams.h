@@ -1,4 +1,4 @@
-//===- SideStreams.h - Computes beside those of their rank ------*- C++ -*-===//
+//===- SideStreams.h - Computes that ranks post -----------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The computes of stages on streams of their own (`StageStreams`) in one run. A
