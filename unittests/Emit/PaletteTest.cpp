@@ -171,9 +171,10 @@ TEST(Palette, RecomputationAndOptimizerStepsDifferForEveryVision) {
       for (Color first : colorsOf(scheme, a)) {
         EXPECT_GE(contrast(first, textColor(scheme, a)), 4.5) << text(first);
         forEachColor(scheme, [&](StepKind b, Color second) {
-          if (isCompute(b) && a != b)
+          if (isCompute(b) && a != b) {
             EXPECT_GE(leastDifference(first, second), 15)
                 << text(first) << ' ' << text(second);
+          }
         });
       }
 }
