@@ -172,8 +172,7 @@ static std::vector<LayerCounts> countAll(ArrayRef<std::string> stages) {
   return counts;
 }
 
-/// Copies the figures that do not depend on the cut.
-static void copyKept(const FigureSet &from, FigureSet &to) {
+void copyKept(const FigureSet &from, FigureSet &to) {
   for (const auto &[place, row] : from.places())
     if (place.scope != FigureScope::Stage)
       for (auto [figure, value] : row)

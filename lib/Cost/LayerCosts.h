@@ -53,4 +53,7 @@ std::optional<MemorySettings> sumMemory(const MemorySettings &general,
                                         const LayerSettings &layers,
                                         llvm::ArrayRef<std::string> stages);
 
+/// Copies the figures that do not depend on how the model is cut into stages.
+void copyKept(const FigureSet &from, FigureSet &to);
+
 } // namespace pipec

@@ -367,19 +367,14 @@ void PageData::numberSteps() {
         columnOf[numbers.of(rank, i)] = next++;
     };
     picture.forEachCompute(rank, number);
-    uint32_t nextOf[] = {0, 0};
-    picture.forEachGroup(rank, [&](const Picture::Group &group) {
-      StepKind kind = schedule.ranks[rank][group.begin].kind();
-      if (isCopy(kind))
-        copyColumnOf[numbers.of(rank, group.begin)] =
-            nextOf[streamOf(kind) == Stream::In]++;
-    });
-    if (schedule.streams.empty())
-      continue;
     std::vector<std::vector<Picture::Group>> sides = picture.sides(rank);
-    for (SideLane side : SideLane::all(schedule))
+    for (SideLane side : SideLane::all(schedule)) {
       if (side.stream())
         for_each(sides[side.number()], number);
+      if (side.isCopies())
+        for (auto [column, group] : enumerate(sides[side.number()]))
+          copyColumnOf[numbers.of(rank, group.begin)] = column;
+    }
   }
 }
 

@@ -29,8 +29,8 @@ struct Shades {
 
 // FSDP actions and sums of tied gradients have a separate lane: shades of
 // purple, distinguished by lightness, and teal. Copies have lanes of their own:
-// sky blue, a dark and a light one. Recomputation
-// and optimizer steps differ from all other computes, but not in grayscale.
+// sky blue, a dark and a light one. Recomputation and optimizer steps differ
+// from all other computes, but not in grayscale.
 constexpr Shades palette[] = {
     {StepKind::F, {0x00235a, 0x033988}, {0x267ff8, 0x6d8bdd}},
     {StepKind::B, {0xad491c, 0xa76137}, {0xfea74a, 0xf9b979}},

@@ -296,6 +296,7 @@ static int64_t limitOf(const Picture &picture, unsigned rank) {
 }
 
 PictureFacts::PictureFacts(const Picture &picture) : picture(picture) {
+  bool copies = picture.schedule().has(step_facts::kindsOf(Object::Copy));
   for (unsigned rank = 0; rank != picture.shownRanks(); ++rank) {
     const StepList &list = picture.schedule().ranks[rank];
     picture.forEachGroup(rank, [&](const Picture::Group &group) {
@@ -309,10 +310,11 @@ PictureFacts::PictureFacts(const Picture &picture) : picture(picture) {
     picture.forEachLevel(
         rank, [&](int64_t, int64_t level) { peak = std::max(peak, level); });
     int64_t hostPeak = 0;
-    picture.forEachLevel(
-        rank,
-        [&](int64_t, int64_t level) { hostPeak = std::max(hostPeak, level); },
-        MemoryPlace::Host);
+    if (copies)
+      picture.forEachLevel(
+          rank,
+          [&](int64_t, int64_t level) { hostPeak = std::max(hostPeak, level); },
+          MemoryPlace::Host);
     peaks.push_back(peak);
     hostPeaks.push_back(hostPeak);
     limits.push_back(limitOf(picture, rank));

@@ -85,7 +85,7 @@ DocRef Formatter::placementHalf(const PlacementStmt *stmt, bool second) {
   return docs.concat({"stage ", stmt->stageName.text, " on ", stmt->rank, ";"});
 }
 
-/// `s -> stages - 1 - s for s in 0..stages / 2`
+/// `dispatch on network;`
 DocRef Formatter::sectionDoc(const SectionEntry &entry) {
   Parts parts = {entry.name.text};
   if (!entry.stream.text.empty())
@@ -94,11 +94,13 @@ DocRef Formatter::sectionDoc(const SectionEntry &entry) {
   return docs.concat(parts);
 }
 
+/// `last W.attention`
 DocRef Formatter::bodyStepDoc(const BodyStep &step) {
   return docs.concat({step.last ? "last " : "", letterName(step.letter), ".",
                       step.section.text});
 }
 
+/// `s -> stages - 1 - s for s in 0..stages / 2`
 DocRef Formatter::edgeDoc(const EdgeEntry &edge) {
   Parts parts = {edge.from, " -> ", edge.to};
   if (edge.isLoop())

@@ -67,13 +67,6 @@ CostUse Schedule::costUse() const {
   return use;
 }
 
-LogicalResult checkStreamName(StringRef name, DiagLoc place,
-                              DiagEngine &diags) {
-  if (name != "compute" && !parseSharedStream(name))
-    return success();
-  return diags.report(place, diag::StreamNameTaken, name);
-}
-
 LogicalResult setSlices(ModelSettings &schedule, unsigned slices,
                         SourceLoc place, DiagEngine &diags) {
   schedule.numSlices = slices;

@@ -60,7 +60,6 @@ struct StageStreams {
   }
   friend bool operator==(const StageStreams &, const StageStreams &) = default;
 };
-inline constexpr unsigned maxStreams = 1u << 6;
 
 /// The part of a schedule other than its steps.
 struct ScheduleHeader : ModelSettings {
@@ -148,10 +147,6 @@ struct Schedule : ScheduleHeader {
   /// The index of the phase called `name`; adds it if there is none.
   unsigned phaseIndex(llvm::StringRef name);
 };
-
-/// Reports a name of a stream that all ranks have.
-llvm::LogicalResult checkStreamName(llvm::StringRef name, DiagLoc place,
-                                    DiagEngine &diags);
 
 /// Cuts each micro-batch of a schedule, whose units are set, into this number
 /// of slices. Reports at `place` if that does not divide the units.

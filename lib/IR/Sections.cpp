@@ -12,6 +12,30 @@ using namespace llvm;
 
 namespace pipec {
 
+LogicalResult addStream(std::vector<std::string> &names, StringRef name,
+                        SMRange place, DiagEngine &diags) {
+  if (name == "compute" || parseSharedStream(name))
+    return diags.report(place, diag::StreamNameTaken, name);
+  if (names.size() + 1 == maxStreams)
+    return diags.report(place, diag::TooManyStreams, maxStreams - 1);
+  names.push_back(name.str());
+  return success();
+}
+
+size_t Sections::find(StringRef name) const {
+  return find_if(list, [&](const Section &one) { return one.name == name; }) -
+         list.begin();
+}
+
+FailureOr<unsigned> Sections::stream(StringRef name, SMRange place,
+                                     DiagEngine &diags) {
+  auto known = llvm::find(streams, name);
+  unsigned number = known - streams.begin() + 1;
+  if (known == streams.end() && failed(addStream(streams, name, place, diags)))
+    return failure();
+  return number;
+}
+
 bool Sections::isSplit(unsigned section) const {
   return any_of(body, [&](const BodyStep &step) {
     return step.kind == StepKind::W && step.section == section;
@@ -172,14 +196,13 @@ static bool satisfies(const SectionStep &step, const SectionStep &need) {
 
 std::optional<std::vector<SectionStep>>
 Sections::order(ArrayRef<Member> members) const {
-  if (members.size() > 2 ||
-      (members.size() == 2 &&
-       (members[0].kind == StepKind::F) == (members[1].kind == StepKind::F)))
+  auto isPair = [](const Member &a, const Member &b) {
+    return a.kind == StepKind::F && makesInputGradient(b.kind);
+  };
+  if (members.size() != 1 &&
+      (members.size() != 2 ||
+       (!isPair(members[0], members[1]) && !isPair(members[1], members[0]))))
     return std::nullopt;
-  for (const Member &member : members)
-    if (members.size() == 2 && member.kind != StepKind::F &&
-        !makesInputGradient(member.kind))
-      return std::nullopt;
   std::vector<SectionStep> result;
   for (const SectionStep &step : inBodyOrder(members)) {
     auto at = result.end();

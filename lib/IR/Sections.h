@@ -23,6 +23,15 @@
 
 namespace pipec {
 
+/// The limit of the streams of stages, with `compute`.
+inline constexpr unsigned maxStreams = 1u << 6;
+
+/// Adds a stream of stages to `names`. Reports at `place` a name that all ranks
+/// have, and one more stream than the limit.
+llvm::LogicalResult addStream(std::vector<std::string> &names,
+                              llvm::StringRef name, llvm::SMRange place,
+                              DiagEngine &diags);
+
 /// A step of one section of one layer.
 struct SectionStep {
   StepKind kind;
@@ -55,6 +64,7 @@ struct Sections {
   };
 
   std::vector<Section> list;
+  /// The names of the streams other than `compute`.
   std::vector<std::string> streams;
   /// The number of layers of each stage.
   std::vector<uint32_t> layers;
@@ -64,6 +74,14 @@ struct Sections {
 
   bool empty() const { return list.empty(); }
   friend bool operator==(const Sections &, const Sections &) = default;
+
+  /// The number of the section with a name; the number of sections if there is
+  /// none.
+  size_t find(llvm::StringRef name) const;
+  /// The number of a stream, which is added unless there is one of this name.
+  /// Reports at `place` a name that all ranks have, and too many streams.
+  llvm::FailureOr<unsigned> stream(llvm::StringRef name, llvm::SMRange place,
+                                   DiagEngine &diags);
 
   /// True if the weight gradient of a section is a step of its own.
   bool isSplit(unsigned section) const;

@@ -21,15 +21,11 @@ LogicalResult Lowering::makeSections(const SectionsStmt *stmt) {
     section.name = entry.name.text.str();
     StringRef stream = entry.stream.text;
     if (!stream.empty() && stream != "compute") {
-      if (failed(checkStreamName(stream, entry.stream.range, diags)))
+      FailureOr<unsigned> number =
+          sections.stream(stream, entry.stream.range, diags);
+      if (failed(number))
         return failure();
-      auto known = find(sections.streams, stream);
-      section.stream = known - sections.streams.begin() + 1;
-      if (known == sections.streams.end())
-        sections.streams.push_back(stream.str());
-      if (section.stream == maxStreams)
-        return diags.report(entry.stream.range, diag::TooManyStreams,
-                            maxStreams - 1);
+      section.stream = *number;
     }
     sections.list.push_back(std::move(section));
   }
@@ -46,11 +42,8 @@ LogicalResult Lowering::makeSections(const SectionsStmt *stmt) {
   if (checked.overlap) {
     std::vector<SMRange> places;
     for (const BodyStep &step : checked.overlap->steps) {
-      auto section = find_if(stmt->entries, [&](const SectionEntry &entry) {
-        return entry.name.text == step.section.text;
-      });
       sections.body.push_back({kindOf(step.letter),
-                               uint32_t(section - stmt->entries.begin()),
+                               uint32_t(sections.find(step.section.text)),
                                step.last});
       places.push_back(step.range);
     }
@@ -61,11 +54,9 @@ LogicalResult Lowering::makeSections(const SectionsStmt *stmt) {
 
 LogicalResult Lowering::makeSectionCost(const SettingEntry &entry) {
   StringRef name = cast<NameExpr>(entry.values[0])->name;
-  auto section =
-      find_if(schedule.sections.list, [&](const Sections::Section &section) {
-        return section.name == name;
-      });
-  if (section == schedule.sections.list.end())
+  std::vector<Sections::Section> &sections = schedule.sections.list;
+  size_t number = schedule.sections.find(name);
+  if (number == sections.size())
     return diags.report(entry.values[0]->range, diag::UnknownSection, name);
   for (const SettingEntry &one : entry.entries) {
     std::optional<Rational> value = exact(one.values[0]);
@@ -73,7 +64,7 @@ LogicalResult Lowering::makeSectionCost(const SettingEntry &entry) {
       return failure();
     if (value->isNegative())
       return diags.report(one.range, diag::NegativeCost);
-    section->setCost(kindOf(one.letters[0]), *value);
+    sections[number].setCost(kindOf(one.letters[0]), *value);
   }
   return success();
 }
@@ -86,46 +77,32 @@ LogicalResult Lowering::priceSections() {
   if (!sections.hasCosts())
     return success();
   CostSettings &costs = schedule.costs;
-  auto price = [&](ArrayRef<Sections::Member> members,
-                   auto use) -> LogicalResult {
+  bool fits = true;
+  auto timeOf = [&](ArrayRef<Sections::Member> members) {
     std::optional<Rational> time = sections.duration(*sections.order(members));
-    if (!time)
-      return diags.report(checked.sections->range, diag::SectionsOverflow);
-    use(*time);
-    return success();
+    fits &= time.has_value();
+    return time.value_or(Rational());
   };
-  for (auto [kind, figure] :
-       {std::pair(StepKind::F, Figure::F), std::pair(StepKind::B, Figure::B),
-        std::pair(StepKind::I, Figure::I), std::pair(StepKind::W, Figure::W)}) {
+  bool even = all_equal(sections.layers);
+  for (StepKind kind : {StepKind::F, StepKind::B, StepKind::I, StepKind::W}) {
+    Figure figure = costFigure(kind);
     if (costs.has(figure))
       continue;
-    if (all_equal(sections.layers)) {
-      if (failed(price({{kind, sections.layers[0]}},
-                       [&](Rational time) { costs.set(figure, time); })))
-        return failure();
-      continue;
-    }
-    for (unsigned stage = 0; stage != schedule.numStages; ++stage)
-      if (failed(price({{kind, sections.layers[stage]}}, [&](Rational time) {
-            costs.set(figure, time, {FigureScope::Stage, stage});
-          })))
-        return failure();
+    if (even)
+      costs.set(figure, timeOf({{kind, sections.layers[0]}}));
+    for (unsigned stage = 0; !even && stage != schedule.numStages; ++stage)
+      costs.set(figure, timeOf({{kind, sections.layers[stage]}}),
+                {FigureScope::Stage, stage});
   }
-  if (!all_equal(sections.layers))
-    return success();
-  unsigned layers = sections.layers[0];
-  for (StepKind backward : {StepKind::B, StepKind::I})
-    for (bool first : {false, true}) {
-      SmallVector<StepKind, 2> kinds = {StepKind::F, backward};
-      if (first)
-        std::swap(kinds[0], kinds[1]);
-      if (costs.ofOverlap(kinds))
-        continue;
-      if (failed(price({{kinds[0], layers}, {kinds[1], layers}},
-                       [&](Rational time) { costs.set({kinds, time}); })))
-        return failure();
-    }
-  return success();
+  using Kinds = SmallVector<StepKind, 2>;
+  for (const Kinds &kinds :
+       {Kinds{StepKind::F, StepKind::B}, Kinds{StepKind::B, StepKind::F},
+        Kinds{StepKind::F, StepKind::I}, Kinds{StepKind::I, StepKind::F}})
+    if (even && !costs.ofOverlap(kinds))
+      costs.set({kinds, timeOf({{kinds[0], sections.layers[0]},
+                                {kinds[1], sections.layers[0]}})});
+  return fits ? success()
+              : diags.report(checked.sections->range, diag::SectionsOverflow);
 }
 
 } // namespace pipec

@@ -38,20 +38,13 @@ void ResultTimes::findDepartures() {
   EdgeQueues edges(run.costs());
   for (unsigned rank = 0; rank != schedule.numRanks; ++rank) {
     const StepList &list = schedule.ranks[rank];
-    std::vector<std::pair<int64_t, uint32_t>> made;
     for (uint32_t i = 0; i != list.size(); ++i)
-      if (isCompute(list[i].kind()))
-        made.push_back({run.end(rank, i), i});
-    // Results of several streams leave in the order of time.
-    if (!schedule.streams.empty())
-      llvm::sort(made);
-    for (auto [time, i] : made)
       for (const DataFlow::Port &output : flow.outputs(list[i]))
-        if (output.transfers) {
+        if (output.transfers && isCompute(list[i].kind())) {
           size_t datum = flow.datum(output, list[i].unit());
           departures[datum] =
               run.arrivals().empty()
-                  ? edges.take(rank, output.rank, time)
+                  ? edges.take(rank, output.rank, run.end(rank, i))
                   : run.arrivals()[datum] - run.costs().hop(rank, output.rank);
         }
   }

@@ -3,8 +3,9 @@
 //
 // A run under free arrival of a schedule whose costs have `share` or `port`.
 // Steps of several ranks then wait for the same resource, which runs them in
-// the order in which they are ready (docs/Simulation.md). So the run visits
-// steps in the order of time.
+// the order in which they are ready (docs/Simulation.md); so do results of
+// several streams of a rank for an occupied edge. The run visits steps in the
+// order of time.
 //
 //===----------------------------------------------------------------------===//
 

@@ -65,8 +65,8 @@ public:
     StepRef at = stepNumbers.at(step);
     return end(at.rank, at.index);
   }
-  /// By datum, when it arrives, of a run with ports; empty for others, whose
-  /// arrivals follow from the times of steps.
+  /// By datum, when it arrives, of a run in the order of time (SharedRun.h);
+  /// empty for others, whose arrivals follow from the times of steps.
   llvm::ArrayRef<int64_t> arrivals() const { return dataArrivals; }
   /// The model of a run under a model, and the matching of its transfers.
   std::optional<WaitModel> model() const { return waitModel; }

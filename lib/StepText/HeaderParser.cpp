@@ -6,7 +6,6 @@
 #include "Cost/GivenSettings.h"
 #include "Cost/LayoutText.h"
 #include "Support/Diagnostics/CommandDiags.h"
-#include "Support/Diagnostics/LoweringDiags.h"
 #include "Support/Diagnostics/StepTextDiags.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -236,11 +235,8 @@ bool StepsParser::parseStream() {
   StringRef nameText = since(begin);
   if (is_contained(streams.names, name))
     return fail(nameText, diag::StepsEntryTwice, name);
-  if (failed(checkStreamName(name, rangeOf(nameText), diags)))
+  if (failed(addStream(streams.names, name, rangeOf(nameText), diags)))
     return false;
-  if (streams.names.size() + 1 == maxStreams)
-    return fail(nameText, diag::TooManyStreams, maxStreams - 1);
-  streams.names.push_back(name);
   streams.ofStage.resize(schedule.numStages);
   skipBlanks();
   if (atLineEnd())

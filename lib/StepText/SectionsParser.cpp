@@ -30,23 +30,19 @@ bool StepsParser::parseSection() {
   if (!name(section.name, "the name of a section"))
     return false;
   StringRef nameText = since(begin);
-  if (any_of(sections.list, [&](const Sections::Section &other) {
-        return other.name == section.name;
-      }))
+  if (sections.find(section.name) != sections.list.size())
     return fail(nameText, diag::StepsEntryTwice, section.name);
   if (consume("on")) {
     skipBlanks();
     begin = here();
     std::string stream;
-    if (!name(stream, "the name of a stream") ||
-        failed(checkStreamName(stream, rangeOf(since(begin)), diags)))
+    if (!name(stream, "the name of a stream"))
       return false;
-    auto known = find(sections.streams, stream);
-    section.stream = known - sections.streams.begin() + 1;
-    if (section.stream == maxStreams)
-      return fail(since(begin), diag::TooManyStreams, maxStreams - 1);
-    if (known == sections.streams.end())
-      sections.streams.push_back(stream);
+    FailureOr<unsigned> number =
+        sections.stream(stream, rangeOf(since(begin)), diags);
+    if (failed(number))
+      return false;
+    section.stream = *number;
   }
   for (skipBlanks(); !atLineEnd(); skipBlanks()) {
     StringRef text;
@@ -103,12 +99,9 @@ bool StepsParser::parseBody() {
     const char *at = here();
     if (!name(section, "the name of a section"))
       return false;
-    auto known = find_if(sections.list, [&](const Sections::Section &other) {
-      return other.name == section;
-    });
-    if (known == sections.list.end())
+    step.section = sections.find(section);
+    if (step.section == sections.list.size())
       return fail(since(at), diag::UnknownSection, section);
-    step.section = known - sections.list.begin();
     sections.body.push_back(step);
     places.push_back(rangeOf(since(begin)));
   }

@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Cost/LayerCosts.h"
 #include "Support/Diagnostics/LoweringDiags.h"
 #include "Support/Diagnostics/PassesDiags.h"
 #include "Transforms/Checks.h"
@@ -58,7 +59,6 @@ private:
                 std::optional<Rational> whole, unsigned stage, unsigned section,
                 unsigned newStage);
   void setTimes(unsigned stage, unsigned section, unsigned newStage);
-  template <typename Set> void clearStages(const Set &from, Set &to) const;
 
   const Schedule before;
   const Sections &sections;
@@ -150,17 +150,6 @@ LogicalResult Expander::expandList(unsigned rank) {
   return success();
 }
 
-/// Copies the figures that are not of stages.
-template <typename Set>
-void Expander::clearStages(const Set &from, Set &to) const {
-  static_cast<FigureSet &>(to) = FigureSet();
-  for (const auto &[place, row] : from.places())
-    if (place.scope != FigureScope::Stage)
-      for (auto [figure, value] : row)
-        if (!infoOf(figure).isDivided())
-          to.set(figure, value, place);
-}
-
 /// Gives a section its share of a figure of its stage: equal ones to those on
 /// `compute`, nothing to the others.
 void Expander::setShare(FigureSet &figures, Figure figure,
@@ -203,9 +192,9 @@ void Expander::expandCosts() {
     (void)diags.report(schedule.source, diag::SectionCost,
                        stepKindName(without->kind),
                        sections.list[without->section].name);
-  clearStages(before.costs, schedule.costs);
-  schedule.costs.overlaps.clear();
-  schedule.costs.assumedSums.clear();
+  schedule.costs = {};
+  copyKept(before.costs, schedule.costs);
+  schedule.costs.shares = before.costs.shares;
   forEachSection([&](unsigned stage, unsigned section, unsigned newStage) {
     setTimes(stage, section, newStage);
     for (const FigureInfo &info : allFigures())
@@ -217,7 +206,8 @@ void Expander::expandCosts() {
 }
 
 void Expander::expandMemory() {
-  clearStages(before.memory, schedule.memory);
+  schedule.memory = {};
+  copyKept(before.memory, schedule.memory);
   for (const FigureInfo &info : allFigures()) {
     if (info.block != FigureBlock::Memory || !info.isIn(FigureScope::Stage) ||
         (info.figure != Figure::LiveF && !before.memory.has(info.figure)))

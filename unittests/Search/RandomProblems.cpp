@@ -68,4 +68,16 @@ Problem randomProblem(Random &random, const ProblemLimits &limits) {
   }
 }
 
+ScheduleHeader randomSizes(Random &random) {
+  ScheduleHeader header;
+  header.name = "random";
+  header.numRanks = 2 + random.below(2);
+  unsigned chunks = 1 + random.below(2);
+  header.numStages = header.numRanks * chunks;
+  header.numUnits = 2 + random.below(3);
+  header.placement = Placement(
+      {search::placementMap(random.chance(50), header.numRanks, chunks)});
+  return header;
+}
+
 } // namespace pipec::test

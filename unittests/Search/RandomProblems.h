@@ -4,6 +4,7 @@
 #ifndef PIPEC_UNITTESTS_SEARCH_RANDOMPROBLEMS_H
 #define PIPEC_UNITTESTS_SEARCH_RANDOMPROBLEMS_H
 
+#include "IR/Schedule.h"
 #include "Search/Problem.h"
 #include "Search/Random.h"
 
@@ -29,6 +30,10 @@ struct ProblemLimits {
 
 search::Problem randomProblem(search::Random &random,
                               const ProblemLimits &limits);
+
+/// A header of 2 or 3 ranks with 1 or 2 chunks each, and 2 to 4 micro-batches,
+/// without costs.
+ScheduleHeader randomSizes(search::Random &random);
 
 } // namespace pipec::test
 

@@ -3,6 +3,7 @@
 
 #include "Search/Model.h"
 #include "Search/Random.h"
+#include "Search/RandomProblems.h"
 #include "Search/Relaxation.h"
 #include "Search/Search.h"
 #include "Simulation/Memory.h"
@@ -23,14 +24,7 @@ Rational part(search::Random &random, unsigned from, unsigned to) {
 
 /// A header with costs and sizes of its own for each stage.
 ScheduleHeader randomHeader(search::Random &random) {
-  ScheduleHeader header;
-  header.name = "random";
-  header.numRanks = 2 + random.below(2);
-  unsigned chunks = 1 + random.below(2);
-  header.numStages = header.numRanks * chunks;
-  header.numUnits = 2 + random.below(3);
-  header.placement = Placement(
-      {search::placementMap(random.below(2), header.numRanks, chunks)});
+  ScheduleHeader header = test::randomSizes(random);
   for (unsigned stage = 0; stage != header.numStages; ++stage) {
     Place place{FigureScope::Stage, stage};
     for (Figure figure : {Figure::F, Figure::I, Figure::W, Figure::R})

@@ -3,6 +3,7 @@
 
 #include "Search/Relaxation.h"
 #include "Search/Random.h"
+#include "Search/RandomProblems.h"
 #include "Simulation/Memory.h"
 #include "Simulation/Simulate.h"
 #include "Support/SourceFiles.h"
@@ -17,14 +18,8 @@ using search::Random;
 static Rational figure(Random &random) { return int64_t(1 + random.below(9)); }
 
 static ScheduleHeader randomHeader(Random &random) {
-  ScheduleHeader header;
-  header.name = "tiny";
-  header.numRanks = 2 + random.below(2);
-  unsigned chunks = 1 + random.below(2);
-  header.numStages = header.numRanks * chunks;
-  header.numUnits = 2 + random.below(3);
-  header.placement = Placement(
-      {search::placementMap(random.chance(50), header.numRanks, chunks)});
+  ScheduleHeader header = test::randomSizes(random);
+  unsigned chunks = header.numStages / header.numRanks;
   CostSettings &costs = header.costs;
   for (unsigned stage = 0; stage != header.numStages; ++stage)
     for (Figure kind : {Figure::F, Figure::B, Figure::I, Figure::W})

@@ -3,8 +3,8 @@
 
 #include "Search/Search.h"
 #include "Search/Anneal.h"
-#include "Search/RandomProblems.h"
 #include "Search/Prover.h"
+#include "Search/RandomProblems.h"
 
 #include "gtest/gtest.h"
 

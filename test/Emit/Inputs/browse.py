@@ -130,6 +130,9 @@ class Page:
         ActionChains(self.driver).send_keys(key).perform()
         self.settle()
 
+    def shift(self, key):
+        ActionChains(self.driver).key_down(Keys.SHIFT).send_keys(key).key_up(Keys.SHIFT).perform()
+
     def close(self):
         messages = self.driver.get_log("browser")
         self.driver.quit()
@@ -314,7 +317,7 @@ def copies(page, _):
     page.js("location.hash = '#step=A.in.r0.0'")
     check(page.until(lambda: page.js("return pipec.scene.selected?.side?.name") == "in"), "not selected by the address")
     page.js("document.getElementById('view').focus()")
-    ActionChains(page.driver).key_down(Keys.SHIFT).send_keys(Keys.ARROW_RIGHT).key_up(Keys.SHIFT).perform()
+    page.shift(Keys.ARROW_RIGHT)
     check(page.js("return pipec.scene.selected.index") == 1, "no next copy")
     page.press(Keys.ENTER)
     check(page.js("return pipec.scene.microbatch === pipec.scene.selected.side.microbatch[1]"), "not followed")
@@ -354,7 +357,7 @@ def streams(page, _):
     page.js("location.hash = '#step=A.stream1.r0.2'")
     check(page.until(lambda: page.js("return pipec.scene.selected?.side?.name") == "network"), "not selected by the address")
     page.js("document.getElementById('view').focus()")
-    ActionChains(page.driver).key_down(Keys.SHIFT).send_keys(Keys.ARROW_RIGHT).key_up(Keys.SHIFT).perform()
+    page.shift(Keys.ARROW_RIGHT)
     check(page.js("return pipec.scene.selected.index") == 3, "no next step")
     page.press(Keys.ENTER)
     check(page.js("return pipec.scene.microbatch") == 1, "not followed")
@@ -397,7 +400,7 @@ def keyboard(page, _):
         return page.driver.find_element(By.ID, "status").text
 
     def shifted(key):
-        ActionChains(page.driver).key_down(Keys.SHIFT).send_keys(key).key_up(Keys.SHIFT).perform()
+        page.shift(key)
         return status()
 
     page.js("document.getElementById('view').focus()")
