@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Sema/Checker.h"
+#include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Diagnostics/SemaDiags.h"
 #include "Support/Words.h"
 
