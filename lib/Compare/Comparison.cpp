@@ -5,6 +5,7 @@
 
 #include "Cost/SettingsText.h"
 #include "Support/TextTable.h"
+#include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
