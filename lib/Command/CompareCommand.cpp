@@ -91,6 +91,10 @@ LogicalResult Compare::readCosts() {
   if (!layouts->empty() &&
       failed(checkLayerCosts(options.given.front(), diags)))
     return failure();
+  for (const GivenSettings &one : options.given)
+    if (one.layout &&
+        failed(checkKinds(one.layout->letters(), one, DiagLoc(), diags)))
+      return failure();
   bool anyEven = any_of(options.given, [](const GivenSettings &one) {
     return !one.layout || one.layout->isEven();
   });

@@ -61,7 +61,7 @@ private:
   }
   bool refusesNotAModel(Framework) {
     return !onlyDecoders(layout) && !layout.empty() &&
-           megatronProblem(layout, schedule.numRanks);
+           (firstOther(layout) || megatronProblem(layout, schedule.numRanks));
   }
 
   bool isRefused(function_ref<void(DiagEngine &)> check);

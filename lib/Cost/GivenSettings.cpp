@@ -105,6 +105,34 @@ LogicalResult checkLayerCosts(const GivenSettings &given, DiagEngine &diags) {
   return refuse(*scope, inProfile ? given.source : SMRange());
 }
 
+LogicalResult checkKinds(StringRef letters, const GivenSettings &given,
+                         DiagLoc loc, DiagEngine &diags) {
+  std::optional<char> kind = kindWithoutCosts(letters, given.layers);
+  if (!kind)
+    return success();
+  return diags.report(loc, diag::LayerWithoutCosts, *kind)
+      .note(loc, diag::NoteLayerLetters, layerLetters());
+}
+
+/// The same for the stages of `settings`, at the place in their layout.
+static LogicalResult checkKinds(const ModelSettings &settings,
+                                const GivenSettings &given,
+                                DiagEngine &diags) {
+  size_t place = 0;
+  for (StringRef stage : settings.layers) {
+    for (char letter : stage) {
+      DiagLoc loc = place < settings.layerPlaces.size()
+                        ? DiagLoc(settings.layerPlaces[place])
+                        : DiagLoc(settings.source);
+      if (failed(checkKinds(StringRef(&letter, 1), given, loc, diags)))
+        return failure();
+      ++place;
+    }
+    ++place;
+  }
+  return success();
+}
+
 LogicalResult setLayout(ModelSettings &settings, const LayerLayout &layout,
                         SMRange source, DiagEngine &diags) {
   std::optional<StageLayers> stages = layout.cut(settings.numStages);
@@ -179,6 +207,8 @@ static LogicalResult overrideCosts(ModelSettings &settings,
   if (needsLayerCosts && failed(checkLayerCosts(given, diags)))
     return failure();
   if (given.layout && failed(applyLayout(settings, given, diags)))
+    return failure();
+  if (settings.costsPerLayer && failed(checkKinds(settings, given, diags)))
     return failure();
   if (!settings.costsPerLayer && !given.perPart() && !model) {
     for (const CostSettings &over : given.costs)

@@ -107,6 +107,12 @@ llvm::LogicalResult setLayout(ModelSettings &settings,
 llvm::LogicalResult checkLayerCosts(const GivenSettings &given,
                                     DiagEngine &diags);
 
+/// Reports the first kind of these letters, at `loc`, that has no costs: one
+/// that is not in Layers.def and that the profile does not define.
+llvm::LogicalResult checkKinds(llvm::StringRef letters,
+                               const GivenSettings &given, DiagLoc loc,
+                               DiagEngine &diags);
+
 /// Overrides the costs of `settings` with the given ones, and its layout with
 /// the given one. Costs per part or per layer replace all costs, with a
 /// warning. A layout alone does not, but without any costs it implies the

@@ -166,6 +166,17 @@ sumStages(ArrayRef<LayerCounts> stages,
   return true;
 }
 
+std::optional<char> kindWithoutCosts(StringRef letters,
+                                     const LayerSettings &layers) {
+  for (char letter : letters) {
+    const LayerInfo &kind = layerTable[size_t(*layerOf(letter))];
+    const auto &own = layers[size_t(kind.kind)];
+    if (!kind.isKnown() && !(own && own->costs.hasCompute()))
+      return letter;
+  }
+  return std::nullopt;
+}
+
 static std::vector<LayerCounts> countAll(ArrayRef<std::string> stages) {
   std::vector<LayerCounts> counts;
   llvm::transform(stages, std::back_inserter(counts), countLayers);

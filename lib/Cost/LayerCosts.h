@@ -53,6 +53,11 @@ std::optional<MemorySettings> sumMemory(const MemorySettings &general,
                                         const LayerSettings &layers,
                                         llvm::ArrayRef<std::string> stages);
 
+/// The first kind of the letters that has neither a row in Layers.def nor
+/// compute costs of its own; empty if there is none.
+std::optional<char> kindWithoutCosts(llvm::StringRef letters,
+                                     const LayerSettings &layers);
+
 /// Copies the figures that do not depend on how the model is cut into stages.
 void copyKept(const FigureSet &from, FigureSet &to);
 

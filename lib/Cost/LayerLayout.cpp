@@ -12,6 +12,30 @@ using namespace llvm;
 
 namespace pipec {
 
+static constexpr std::array<LayerInfo, numLayerKinds> makeTable() {
+  std::array<LayerInfo, numLayerKinds> table = {{
+#define PIPEC_LAYER(Id, Letter, Weight, Doc)                                   \
+  {LayerKind::Id, Letter, Weight, Doc},
+#include "Cost/Layers.def"
+  }};
+  size_t rows = size_t(LayerKind::Other);
+  auto isRow = [&](char letter) {
+    for (size_t row = 0; row != size_t(LayerKind::Other); ++row)
+      if (table[row].letter == letter)
+        return true;
+    return false;
+  };
+  for (char first : {'A', 'a'})
+    for (char letter = first; letter != first + 26; ++letter)
+      if (!isRow(letter)) {
+        table[rows] = {LayerKind(rows), letter, 1, "a kind of a profile"};
+        ++rows;
+      }
+  return table;
+}
+
+const std::array<LayerInfo, numLayerKinds> layerTable = makeTable();
+
 std::optional<LayerKind> layerOf(char letter) {
   for (const LayerInfo &info : layerTable)
     if (info.letter == letter)
@@ -22,7 +46,8 @@ std::optional<LayerKind> layerOf(char letter) {
 std::string layerLetters() {
   std::string letters;
   for (const LayerInfo &info : layerTable)
-    letters += (letters.empty() ? "" : "`, `") + std::string(1, info.letter);
+    if (info.isKnown())
+      letters += (letters.empty() ? "" : "`, `") + std::string(1, info.letter);
   return letters;
 }
 
@@ -60,8 +85,28 @@ std::optional<StageLayers> LayerLayout::cut(unsigned number) const {
   return cut;
 }
 
+std::string LayerLayout::letters() const {
+  LayerCounts counts = countLayers(layers);
+  for (StringRef stage : stages)
+    for (const auto &[kind, count] : enumerate(countLayers(stage)))
+      counts[kind] += count;
+  std::string letters;
+  for (const LayerInfo &info : layerTable)
+    if (counts[size_t(info.kind)])
+      letters += info.letter;
+  return letters;
+}
+
+std::optional<char> firstOther(ArrayRef<std::string> stages) {
+  for (StringRef letters : stages)
+    for (char letter : letters)
+      if (layerOf(letter) >= LayerKind::Other)
+        return letter;
+  return std::nullopt;
+}
+
 bool onlyDecoders(ArrayRef<std::string> stages) {
-  constexpr char decoder = layerTable[size_t(LayerKind::Decoder)].letter;
+  constexpr char decoder = letterOf(LayerKind::Decoder);
   bool any = false;
   for (StringRef letters : stages) {
     if (letters.find_first_not_of(decoder) != StringRef::npos)

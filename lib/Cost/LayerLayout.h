@@ -3,7 +3,8 @@
 //
 // A layout cuts the layers of a model into stages. It is either fixed, such as
 // a layout text (LayoutText.h), or even: the same layers for any number of
-// stages. Layers are the letters of Layers.def.
+// stages. A layer is a letter: one of Layers.def, or any other one for a kind of
+// layer that a profile defines.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,10 +21,11 @@
 
 namespace pipec {
 
-/// A row of Layers.def.
+/// A row of Layers.def, or from `Other` on a kind of any other letter.
 enum class LayerKind : uint8_t {
 #define PIPEC_LAYER(Id, Letter, Weight, Doc) Id,
 #include "Cost/Layers.def"
+  Other
 };
 
 struct LayerInfo {
@@ -31,16 +33,27 @@ struct LayerInfo {
   char letter;
   unsigned weight;
   llvm::StringLiteral doc;
+
+  /// True for a row of Layers.def.
+  bool isKnown() const { return kind < LayerKind::Other; }
 };
 
-inline constexpr LayerInfo layerTable[] = {
-#define PIPEC_LAYER(Id, Letter, Weight, Doc)                                   \
-  {LayerKind::Id, Letter, Weight, Doc},
+/// Letters in both cases.
+inline constexpr size_t numLayerKinds = 2 * 26;
+
+/// The rows of Layers.def, followed by all other letters in ascending order.
+extern const std::array<LayerInfo, numLayerKinds> layerTable;
+
+/// The letter of a row of Layers.def.
+constexpr char letterOf(LayerKind kind) {
+  constexpr char letters[] = {
+#define PIPEC_LAYER(Id, Letter, Weight, Doc) Letter,
 #include "Cost/Layers.def"
-};
-inline constexpr size_t numLayerKinds = std::size(layerTable);
+  };
+  return letters[size_t(kind)];
+}
 
-/// The kind of a layer by its letter; empty for other letters.
+/// The kind of a layer by its letter; empty for other characters.
 std::optional<LayerKind> layerOf(char letter);
 /// "`E`, `t`, `m`, `L`" without the outer backquotes, for messages.
 std::string layerLetters();
@@ -78,6 +91,8 @@ public:
   /// layout has another number of stages.
   std::optional<StageLayers> cut(unsigned number) const;
   const LayerPlaces &places() const { return layerPlaces; }
+  /// The letters of its kinds of layers, in the order of `layerTable`.
+  std::string letters() const;
   /// The layout as text: of a fixed one, what `parseLayout` reads.
   std::string text() const;
 
@@ -93,6 +108,9 @@ private:
 /// True if there are layers, and all are decoder layers.
 bool onlyDecoders(llvm::ArrayRef<std::string> stages);
 
+/// The first letter of these stages that is not in Layers.def; empty if all are.
+std::optional<char> firstOther(llvm::ArrayRef<std::string> stages);
+
 /// The first layer that Megatron-LM refuses.
 struct MegatronProblem {
   unsigned stage;
@@ -104,7 +122,7 @@ struct MegatronProblem {
 /// Checks whether Megatron-LM builds a model with these stages (at least one):
 /// `E` is the first layer and `L` the last, each once; no `t` follows an `m`;
 /// and all `m` are in one stage, the last of its rank. `ranks` divides the
-/// number of stages.
+/// number of stages, whose letters are in Layers.def.
 std::optional<MegatronProblem>
 megatronProblem(llvm::ArrayRef<std::string> stages, unsigned ranks);
 

@@ -146,7 +146,7 @@ FailureOr<Pieces> Rewriter::run() {
     if (piece.isDigit()) {
       StringRef rest = text.substr(piece.bytes.data() - text.data());
       StringRef number = rest.take_while([](char c) { return isDigit(c); });
-      std::string meant(1, layerTable[size_t(LayerKind::Decoder)].letter);
+      std::string meant(1, letterOf(LayerKind::Decoder));
       return diags.report(rangeOf(number), diag::LayoutNumber, number)
           .note(rangeOf(number), diag::NoteDidYouMean,
                 meant + "*" + number.str());
@@ -179,7 +179,7 @@ FailureOr<std::string> parseLayers(StringRef text, DiagEngine &diags) {
     size_t number = 0;
     if (text.getAsInteger(10, number) || number > maxLayoutSize)
       return diags.report(rangeOf(text), diag::LayoutTooLarge, maxLayoutSize);
-    layers.assign(number, layerTable[size_t(LayerKind::Decoder)].letter);
+    layers.assign(number, letterOf(LayerKind::Decoder));
   } else {
     FailureOr<Pieces> pieces = Rewriter(text, diags).run();
     if (failed(pieces))

@@ -211,7 +211,7 @@ readSplit(StringRef list, const std::optional<std::string> &layers,
   if (failed(numbers))
     return failure();
   size_t sum = std::accumulate(numbers->begin(), numbers->end(), size_t(0));
-  constexpr char decoder = layerTable[size_t(LayerKind::Decoder)].letter;
+  constexpr char decoder = letterOf(LayerKind::Decoder);
   std::string all = layers ? *layers : std::string(sum, decoder);
   if (sum != all.size())
     return reportUsageError(diags,

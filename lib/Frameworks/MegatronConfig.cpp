@@ -109,7 +109,9 @@ static void checkMegatronLayout(const Schedule &schedule, bool addsEnds,
   ArrayRef<std::string> stages = schedule.layers;
   if (stages.empty())
     return;
-  if (!(addsEnds && onlyDecoders(stages)))
+  if (std::optional<char> other = firstOther(stages))
+    (void)diags.report(schedule.source, diag::LayoutOther, *other);
+  else if (!(addsEnds && onlyDecoders(stages)))
     if (auto problem = megatronProblem(stages, schedule.numRanks)) {
       DiagLoc loc = placeOfLayer(schedule, problem->stage, problem->layer);
       StringRef letters = stages[problem->stage];

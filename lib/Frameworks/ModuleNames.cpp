@@ -38,7 +38,7 @@ std::vector<std::vector<std::string>> moduleNames(StageLayers stages,
       case LayerKind::Loss:
         append_values(names, known.norm.str(), known.head.str());
         break;
-      case LayerKind::Mtp:
+      default:
         return {};
       }
     if (names.empty())
@@ -50,17 +50,22 @@ std::vector<std::vector<std::string>> moduleNames(StageLayers stages,
 }
 
 void checkModuleNames(const Schedule &schedule, DiagEngine &diags) {
-  constexpr char mtp = layerTable[size_t(LayerKind::Mtp)].letter;
+  constexpr char named[] = {letterOf(LayerKind::Embedding),
+                            letterOf(LayerKind::Decoder),
+                            letterOf(LayerKind::Loss)};
   StageLayers stages = schedule.layers;
   addEnds(stages);
   for (const auto &[stage, letters] : enumerate(stages)) {
-    size_t layer = letters.find(mtp);
-    if (!letters.empty() && layer == std::string::npos)
+    size_t layer =
+        StringRef(letters).find_first_not_of(StringRef(named, sizeof(named)));
+    if (!letters.empty() && layer == StringRef::npos)
       continue;
     bool isEmpty = letters.empty();
     (void)diags.report(placeOfLayer(schedule, stage, isEmpty ? 0 : layer),
                        diag::LayersUnnamed, stage,
-                       isEmpty ? "no layers" : "the layer `m`");
+                       isEmpty ? "no layers"
+                               : ("the layer `" + Twine(letters[layer]) + "`")
+                                     .str());
     return;
   }
 }

@@ -253,7 +253,7 @@ private:
                           .str());
     else
       addLayersNotes(notes, "layers_per_stage", "NeMo AutoModel", partsKey);
-    constexpr char decoder = layerTable[size_t(LayerKind::Decoder)].letter;
+    constexpr char decoder = letterOf(LayerKind::Decoder);
     if (named && any_of(schedule.layers, [&](StringRef letters) {
           return !letters.contains(decoder);
         }))

@@ -61,6 +61,8 @@ private:
                {"parts", [&] { readParts(); }},
                {"layers", [&] { readLayers(); }},
                {"layout", [&] { readLayout(); }},
+               {"sequence", [&] { readSequence(); }},
+               {"measured", [&] { (void)json.value(); }},
                {"share", [&] { readShares(); }},
                {"memory", [&] {
                   readBlock(FigureBlock::Memory, memory,
@@ -118,18 +120,33 @@ private:
     partsText = value;
   }
 
-  /// The layout is not unescaped, so every place in it is one of the file.
-  void readLayout() {
+  void readLayout() { readLayers(parseLayout); }
+  void readSequence() {
+    readLayers([](StringRef text, DiagEngine &diags) -> FailureOr<LayerLayout> {
+      FailureOr<std::string> layers = parseLayers(text, diags);
+      if (failed(layers))
+        return failure();
+      return LayerLayout::even(std::move(*layers));
+    });
+  }
+
+  /// Reads a layout by `parse`. The text is not unescaped, so every place in it
+  /// is one of the file.
+  void readLayers(
+      function_ref<FailureOr<LayerLayout>(StringRef, DiagEngine &)> parse) {
     StringRef value = json.value();
     if (!value.starts_with("\""))
       return report(value, diag::ProfileNotLayout, value.take_front(40));
+    if (given.layout)
+      return report(value, diag::ProfileTwoLayouts);
     FailureOr<LayerLayout> layout =
-        parseLayout(value.drop_front().drop_back(), diags);
-    if (succeeded(layout)) {
-      given.layout = std::move(*layout);
-      given.layoutOfProfile = true;
-    } else
+        parse(value.drop_front().drop_back(), diags);
+    if (failed(layout)) {
       good = false;
+      return;
+    }
+    given.layout = std::move(*layout);
+    given.layoutOfProfile = true;
   }
 
   /// Reads the figures of a block, and its scopes.

@@ -30,7 +30,8 @@ public:
       : search(search), request(request), warnings(warnings), used(used),
         diags(diags), layers(request.given.layout->cut(1)->front()),
         numStages(request.ranks * request.chunks) {
-    isMegatron = !request.isV && !megatronProblem({layers}, 1);
+    isMegatron = !request.isV && !firstOther({layers}) &&
+                 !megatronProblem({layers}, 1);
   }
 
   LogicalResult start();
@@ -149,13 +150,15 @@ FailureOr<search::Model> Layouts::probe() const {
   ScheduleHeader header;
   header.name = "layers";
   header.numRanks = request.ranks;
-  header.numStages = request.ranks * numLayerKinds;
+  std::string kinds = request.given.layout->letters();
+  header.numStages = unsigned(request.ranks * kinds.size());
   header.numUnits = request.microbatches;
   header.placement = Placement(
-      {search::placementMap(request.isV, request.ranks, numLayerKinds)});
+      {search::placementMap(request.isV, request.ranks,
+                            unsigned(kinds.size()))});
   StageLayers stages;
-  for (const LayerInfo &kind : layerTable)
-    stages.insert(stages.end(), request.ranks, std::string(1, kind.letter));
+  for (char kind : kinds)
+    stages.insert(stages.end(), request.ranks, std::string(1, kind));
   GivenSettings given = request.given;
   given.layout = LayerLayout(std::move(stages));
   if (failed(applyCosts(header, given, diags)))
@@ -170,9 +173,10 @@ search::SplitSpace Layouts::spaceOf(const search::Model &model) const {
   space.microbatches = request.microbatches;
   space.split = request.split;
   space.map = search::placementMap(request.isV, request.ranks, request.chunks);
+  std::string kinds = request.given.layout->letters();
   for (unsigned rank = 0; rank != request.ranks; ++rank)
     for (char letter : layers) {
-      size_t first = size_t(*layerOf(letter)) * request.ranks;
+      size_t first = kinds.find(letter) * request.ranks;
       size_t stage = first;
       while (problem.map[stage] != rank)
         ++stage;

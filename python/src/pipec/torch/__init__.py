@@ -13,6 +13,7 @@ from ._executor import Executor, executor
 from ._gradients import check_gradients
 from ._lint import lint
 from ._load import load_schedule
+from ._measure import MeasureError, measure
 from ._order import from_torch
 from ._overlap import Member, register_overlap
 from ._profile import profile
@@ -21,5 +22,5 @@ from ._slices import Context, context
 from ._version import fitting_target
 from ._worker import Step
 
-__all__ = ["Context", "Executor", "Member", "Step", "check_gradients", "context", "executor", "fitting_target", "from_torch",
-           "lint", "load_schedule", "profile", "register_overlap", "replace"]
+__all__ = ["Context", "Executor", "MeasureError", "Member", "Step", "check_gradients", "context", "executor", "fitting_target", "from_torch",
+           "lint", "load_schedule", "measure", "profile", "register_overlap", "replace"]

@@ -1,0 +1,66 @@
+"""`python -m pipec.torch.measure MODULE:FUNCTION -o FILE`: a cost profile of a model.
+
+FUNCTION returns the layers, a list or a torch.nn.Sequential or ModuleList, and a
+sample, the input of the first one for one micro-batch.
+"""
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import os
+import sys
+from typing import Any, Callable
+
+from . import _measure
+from .._files import write_text
+
+
+def _function(name: str) -> Callable[[], Any]:
+    module, _, function = name.partition(":")
+    if not module or not function:
+        raise SystemExit(f"pipec.torch.measure: error: `{name}` is not MODULE:FUNCTION")
+    sys.path.insert(0, os.getcwd())
+    try:
+        return getattr(importlib.import_module(module), function)
+    except ModuleNotFoundError as error:
+        raise SystemExit(f"pipec.torch.measure: error: {error}") from error
+    except AttributeError as error:
+        raise SystemExit(f"pipec.torch.measure: error: {error}") from error
+
+
+def _table(profile: dict[str, Any]) -> str:
+    lines = [f"{'kind':<6}{'layers':>8}" + "".join(f"{figure:>12}" for figure in "FBIW") + f"{'activations':>16}{'parameters':>16}"]
+    for letter, kind in profile["layers"].items():
+        members = profile["measured"]["kinds"][letter]["layers"]
+        lines.append(f"{letter:<6}{len(members):>8}" + "".join(f"{kind[figure]:>12.6g}" for figure in "FBIW")
+                     + f"{kind['activations']:>16}{kind['parameters']:>16}")
+    return "\n".join(lines)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="python -m pipec.torch.measure", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("function", metavar="MODULE:FUNCTION")
+    parser.add_argument("-o", required=True, metavar="FILE", help="where the profile is written")
+    parser.add_argument("--device", choices=["cpu", "cuda"], help="where the layers run; by default where they are")
+    parser.add_argument("--repeats", type=int, default=10, metavar="N", help="the runs of a layer (default: %(default)s)")
+    options = parser.parse_args(arguments)
+    found = _function(options.function)()
+    if not isinstance(found, tuple) or len(found) != 2:
+        raise SystemExit(f"pipec.torch.measure: error: `{options.function}` does not return (layers, sample)")
+    try:
+        profile = _measure.measure(*found, device=options.device, repeats=options.repeats)
+    except (_measure.MeasureError, ValueError) as error:
+        raise SystemExit(f"pipec.torch.measure: error: {error}") from error
+    write_text(options.o, json.dumps(profile, indent=2) + "\n")
+    print(f"layers {profile['sequence']}; ms and bytes, on {profile['measured']['device']}")
+    print(_table(profile))
+    for text in profile["measured"]["left_out"]:
+        print(f"not measured: {text}")
+
+
+if __name__ == "__main__":
+    main()

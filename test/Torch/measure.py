@@ -1,0 +1,121 @@
+# RUN: rm -rf %t && mkdir -p %t && cd %t && env PYTHONPATH=%root/python/src PIPEC=%bin/pipec %torch-python %s
+"""The costs of layers, measured in one process: kinds, sizes in bytes, ties, and the
+profile in the compiler. Times are not compared: only that each is measured."""
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+import json
+import pathlib
+import subprocess
+import sys
+
+import torch
+from torch import nn
+
+import pipec
+import pipec.torch
+
+WIDTH, VOCABULARY, BATCH, LENGTH, BLOCKS = 16, 50, 2, 8, 4
+FLOAT = 4
+MODEL = '''
+import torch
+from torch import nn
+
+class Block(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.norm = nn.LayerNorm(width)
+        self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
+
+    def forward(self, x):
+        return x + self.down(nn.functional.gelu(self.up(self.norm(x))))
+
+class Head(nn.Module):
+    def __init__(self, weight):
+        super().__init__()
+        self.out = nn.Linear(weight.shape[1], weight.shape[0], bias=False)
+        self.out.weight = weight
+
+    def forward(self, x):
+        return self.out(x)
+
+def layers():
+    embedding = nn.Embedding(%d, %d)
+    blocks = [Block(%d) for _ in range(%d)]
+    return nn.ModuleList([embedding, *blocks, Head(embedding.weight)]), torch.zeros(%d, %d, dtype=torch.long)
+
+def broken():
+    return [nn.Linear(4, 4), nn.Linear(5, 4)], torch.zeros(2, 4)
+
+def alone():
+    return nn.Linear(4, 4)
+''' % (VOCABULARY, WIDTH, WIDTH, BLOCKS, BATCH, LENGTH)
+
+
+def command(*arguments):
+    return subprocess.run([sys.executable, "-m", "pipec.torch.measure", *arguments], capture_output=True, text=True)
+
+
+def check_model():
+    pathlib.Path("model.py").write_text(MODEL)
+    run = command("model:layers", "-o", "model.json", "--repeats=2")
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.startswith(f"layers E,t*{BLOCKS},L; ms and bytes, on cpu\n"), run.stdout
+    profile = json.loads(pathlib.Path("model.json").read_text())
+    assert profile["sequence"] == f"E,t*{BLOCKS},L" and profile["per"] == "layer"
+    for letter, kind in profile["layers"].items():
+        assert all(kind[figure] > 0 for figure in "FBW"), (letter, kind)
+        assert (kind["I"] == 0) == (letter == "E"), (letter, kind)
+    tokens = BATCH * LENGTH
+    # The input of the norm and its two statistics, its output, and two of four times the width.
+    kept = FLOAT * tokens * (WIDTH + 2 + WIDTH + 2 * 4 * WIDTH)
+    assert profile["layers"]["t"]["activations"] == kept == profile["memory"]["F"], profile
+    assert profile["layers"]["E"]["activations"] == 8 * tokens
+    assert profile["layers"]["L"]["activations"] == FLOAT * tokens * WIDTH
+    weights = FLOAT * (2 * WIDTH + 2 * 4 * WIDTH * WIDTH + 5 * WIDTH)
+    kinds = profile["measured"]["kinds"]
+    assert kinds["t"]["parameters"] == kinds["t"]["gradients"] == weights
+    assert kinds["t"]["optimizer"] >= 2 * weights, "AdamW has two moments"
+    assert profile["layers"]["t"]["parameters"] == 2 * weights + kinds["t"]["optimizer"]
+    assert kinds["t"]["layers"] == list(range(1, BLOCKS + 1))
+    assert profile["memory"]["receive"] == FLOAT * tokens * VOCABULARY, "the largest output of a layer"
+    assert profile["measured"]["ties"] == [[0, BLOCKS + 1]]
+    # Every command reads the profile: half of the layers on each of two stages.
+    report = pipec.compile("one_f_one_b", ranks=2, microbatches=4, profile="model.json").report()
+    work = [sum(profile["layers"][letter]["F"] + profile["layers"][letter]["B"] for letter in stage) * 4
+            for stage in ("E" + "t" * (BLOCKS // 2), "t" * (BLOCKS // 2) + "L")]
+    assert [abs(rank.work / due - 1) < 1e-6 for rank, due in zip(report.ranks, work)] == [True, True], report
+
+
+def check_kinds():
+    """Layers of other structure, other letters; a frozen one, one without parameters."""
+    frozen = nn.Linear(8, 8).requires_grad_(False)
+    model = nn.Sequential(nn.Linear(8, 8), nn.Linear(8, 8), nn.Linear(8, 8), nn.ReLU(), frozen, nn.Linear(8, 8))
+    profile = pipec.torch.measure(model, torch.zeros(3, 8), repeats=1, optimizer=None)
+    assert profile["sequence"] == "E,t*2,a,b,t", profile["sequence"]
+    kinds = profile["measured"]["kinds"]
+    assert kinds["a"]["parameters"] == 0 and profile["layers"]["a"]["W"] >= 0
+    assert kinds["b"]["gradients"] == 0 and kinds["t"]["optimizer"] == 0
+    # ReLU keeps its output, which the next layer need not keep again.
+    assert profile["layers"]["a"]["activations"] == 3 * 8 * FLOAT
+    assert all(value.grad is None for value in model.parameters())
+
+
+def check_errors():
+    for arguments, text in ((["model:none"], "module 'model' has no attribute 'none'"), (["nothing:f"], "No module named 'nothing'"),
+                            (["model"], "`model` is not MODULE:FUNCTION"), (["model:alone"], "does not return (layers, sample)"),
+                            (["model:broken"], "layer 1, Linear: mat1 and mat2 shapes cannot be multiplied"),
+                            (["model:layers", "--repeats=0"], "repeats is 0, and not positive")):
+        run = command(*arguments, "-o", "bad.json")
+        assert run.returncode == 1 and text in run.stderr and "Traceback" not in run.stderr, (arguments, run.stderr)
+        assert not pathlib.Path("bad.json").exists()
+    try:
+        pipec.torch.measure([], torch.zeros(1))
+    except ValueError as error:
+        assert str(error) == "there are no layers"
+    else:
+        raise AssertionError("no layers were measured")
+
+
+check_model()
+check_kinds()
+check_errors()
