@@ -182,6 +182,14 @@ std::vector<Choice> frameworkTargetChoices() {
   });
 }
 
+std::vector<Choice> planConsumerChoices() {
+  return {
+#define PIPEC_PLAN_CONSUMER(Key, Framework, RunsAs, AnyOrder, BuiltIn, Doc)    \
+  {Key, Doc},
+#include "Driver/PlanConsumers.def"
+  };
+}
+
 std::vector<Choice> emitChoices() {
   std::vector<Choice> choices = choicesOf(allEmitters(), nameAndSummary);
   for (const FrameworkEmitter &one : frameworkEmitters())

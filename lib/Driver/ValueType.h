@@ -37,6 +37,7 @@ std::vector<Choice> targetChoices();
 std::vector<Choice> torchVersionChoices();
 std::vector<Choice> dialectChoices();
 std::vector<Choice> frameworkTargetChoices();
+std::vector<Choice> planConsumerChoices();
 std::vector<Choice> emitChoices();
 std::vector<Choice> cppChoices();
 std::vector<Choice> timelineChoices();

@@ -27,6 +27,7 @@ from ._inputs import CostProfile
 from ._lint import LintResult
 from ._lint import lint_file as lint
 from ._pictures import render
+from ._plan import Plan, plan
 from ._program import ProgramNotFound, program
 from ._report import Report
 from ._schedule import Kind, Schedule, Step
@@ -48,6 +49,7 @@ __all__ = [
     "Kind",
     "LintResult",
     "PackageNotFound",
+    "Plan",
     "ProgramNotFound",
     "Report",
     "Schedule",
@@ -64,6 +66,7 @@ __all__ = [
     "explain",
     "library",
     "lint",
+    "plan",
     "program",
     "render",
     "search",

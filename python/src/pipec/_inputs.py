@@ -182,7 +182,7 @@ class Inputs:
         """The arguments for costs."""
         result = []
         if profile is not None:
-            result.append(f"--cost-profile={self._profile(profile)}")
+            result.append(f"--cost-profile={self.profile(profile)}")
         if cost is not None:
             if not isinstance(cost, (str, Mapping)):
                 raise TypeError(f"cost is {cost!r}, neither a text nor a mapping")
@@ -191,7 +191,7 @@ class Inputs:
             result.append(f"--cost={written}")
         return result
 
-    def _profile(self, given: Profile) -> str:
+    def profile(self, given: Profile) -> str:
         """The path of a cost profile."""
         contents = getattr(given, "profile", given)
         if isinstance(contents, Mapping):

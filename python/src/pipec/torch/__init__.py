@@ -16,11 +16,12 @@ from ._load import load_schedule
 from ._measure import MeasureError, measure
 from ._order import from_torch
 from ._overlap import Member, register_overlap
+from ._plan import Plan, plan
 from ._profile import profile
 from ._replace import replace
 from ._slices import Context, context
 from ._version import fitting_target
 from ._worker import Step
 
-__all__ = ["Context", "Executor", "MeasureError", "Member", "Step", "check_gradients", "context", "executor", "fitting_target", "from_torch",
-           "lint", "load_schedule", "measure", "profile", "register_overlap", "replace"]
+__all__ = ["Context", "Executor", "MeasureError", "Member", "Plan", "Step", "check_gradients", "context", "executor", "fitting_target", "from_torch",
+           "lint", "load_schedule", "measure", "plan", "profile", "register_overlap", "replace"]

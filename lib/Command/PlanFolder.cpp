@@ -1,0 +1,229 @@
+//===- PlanFolder.cpp - The files of a plan -------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "Command/PlanCommand.h"
+
+#include "Support/Diagnostics/CommandDiags.h"
+#include "Support/Words.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+static constexpr PlanConsumer consumers[] = {
+#define PIPEC_PLAN_CONSUMER(Key, Framework, RunsAs, AnyOrder, BuiltIn, Doc)    \
+  {Key, Framework, RunsAs, AnyOrder, BuiltIn},
+#include "Driver/PlanConsumers.def"
+};
+const ArrayRef<PlanConsumer> planConsumers(consumers);
+
+std::vector<PlanFile> planFiles(const PlanConsumer &consumer) {
+  std::vector<PlanFile> files;
+  auto add = [&](StringRef name, CommandWords words) {
+    files.push_back({name.str(), std::move(words)});
+  };
+  if (consumer.key == "torchtitan") {
+    add("schedule.csv", {"--target=torch-compute", "--emit=csv"});
+    add("settings.json", {"--emit=torch-config"});
+  } else if (consumer.key == "deepspeed") {
+    add("schedule.json", {"--emit=deepspeed"});
+  } else if (consumer.key == "megatron") {
+    add("settings.json", {"--emit=megatron-config"});
+  } else if (consumer.key == "d9d") {
+    add("schedule.csv", {"--target=d9d", "--emit=csv"});
+  } else if (consumer.key == "pytorch") {
+    add("schedule.csv", {"--target=torch", "--emit=csv"});
+  } else {
+    add("schedule.py", {"--target=pytorch", "--emit=python"});
+  }
+  add("page.html", {"--emit=html"});
+  return files;
+}
+
+static std::string pathIn(StringRef folder, StringRef name) {
+  SmallString<128> path(folder);
+  sys::path::append(path, name);
+  return path.str().str();
+}
+
+static FailureOr<json::Object> readObject(StringRef path, DiagEngine &diags) {
+  FailureOr<StringRef> text = openInput(path, diags, uint64_t(64) << 20);
+  if (failed(text))
+    return failure();
+  Expected<json::Value> value = json::parse(*text);
+  if (value)
+    if (json::Object *object = value->getAsObject())
+      return std::move(*object);
+  if (!value)
+    consumeError(value.takeError());
+  return diags.report(DiagLoc(), diag::PlanNotJson, path);
+}
+
+/// The flags of a framework in its settings, as words of a shell.
+static std::string flagsOf(const json::Array *flags, StringRef folder) {
+  std::string text;
+  for (const json::Value &flag : flags ? *flags : json::Array()) {
+    StringRef word = flag.getAsString().value_or("");
+    // The settings name the CSV after the schedule.
+    text += " " + (word.ends_with(".csv")
+                       ? shellWord(pathIn(folder, "schedule.csv"))
+                       : shellWord(word));
+  }
+  return text;
+}
+
+/// The launch line of a framework, with what a script needs besides.
+static FailureOr<std::string> launchText(const PlanConsumer &consumer,
+                                         StringRef folder, unsigned ranks,
+                                         unsigned microbatches,
+                                         DiagEngine &diags) {
+  std::string torchrun =
+      "torchrun --nproc-per-node=" + std::to_string(ranks) + " ";
+  auto withCode = [&](const Twine &code) {
+    return torchrun + "train.py\n\n# in train.py\n" + code.str() + "\n";
+  };
+  std::string m = std::to_string(microbatches);
+  if (consumer.key == "torchtitan" || consumer.key == "megatron") {
+    auto settings = readObject(pathIn(folder, "settings.json"), diags);
+    if (failed(settings))
+      return failure();
+    if (consumer.key == "megatron")
+      return torchrun + "pretrain_gpt.py" +
+             flagsOf(settings->getArray("arguments"), folder) + "\n";
+    const json::Object *torchtitan = settings->getObject("torchtitan");
+    return torchrun + "-m torchtitan.train" +
+           flagsOf(torchtitan ? torchtitan->getArray("flags") : nullptr,
+                   folder) +
+           "\n";
+  }
+  std::string csv = pathIn(folder, "schedule.csv");
+  if (consumer.key == "deepspeed")
+    return "deepspeed --num_gpus=" + std::to_string(ranks) +
+           " train.py\n\n# in train.py, before deepspeed.initialize\n"
+           "pipec.deepspeed.use(\"" +
+           pathIn(folder, "schedule.json") + "\")\n";
+  if (consumer.key == "d9d")
+    return withCode("pipec.d9d.register(MyScheduleConfig, \"" + csv + "\")");
+  if (consumer.key == "pytorch")
+    return withCode("schedule = pipec.torch.load_schedule(\"" + csv +
+                    "\", stages, loss_fn, n_microbatches=" + m + ")");
+  return withCode("schedule = pipec.torch.executor(\"" +
+                  pathIn(folder, planSchedule) + "\", stages, loss_fn, " + m +
+                  ")");
+}
+
+FailureOr<std::vector<std::string>>
+writePlanFiles(InnerRuns &inner, const PlanConsumer &consumer,
+               StringRef folder, const CommandRun &run) {
+  std::vector<std::string> names = {planSchedule.str()};
+  std::string schedule = pathIn(folder, planSchedule);
+  for (const PlanFile &file : planFiles(consumer)) {
+    CommandWords words = {schedule};
+    llvm::append_range(words, file.words);
+    llvm::append_values(words, std::string("-o"), pathIn(folder, file.name));
+    if (failed(inner.write(words)))
+      return failure();
+    names.push_back(file.name);
+  }
+  FailureOr<json::Object> report = inner.ask({schedule, "--emit=report"});
+  if (failed(report))
+    return failure();
+  FailureOr<std::string> launch = launchText(
+      consumer, folder, unsigned(report->getInteger("num_ranks").value_or(0)),
+      unsigned(report->getInteger("num_microbatches").value_or(0)), run.diags);
+  if (failed(launch) ||
+      failed(writePlanText(pathIn(folder, "launch.txt"), *launch, run)))
+    return failure();
+  names.push_back("launch.txt");
+  return names;
+}
+
+LogicalResult writePlanText(StringRef path, StringRef text,
+                            const CommandRun &run) {
+  OutputFile file(path);
+  if (std::error_code error = file.open(run.standardOutput()))
+    return reportUnwritable(run.diags, path, error);
+  file.stream() << text;
+  if (std::error_code error = file.commit())
+    return reportUnwritable(run.diags, path, error);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Checking
+//===----------------------------------------------------------------------===//
+
+/// True if two objects have the same figure.
+static bool isSame(const json::Object &a, StringRef keyA, const json::Object &b,
+                   StringRef keyB) {
+  json::Object left, right;
+  copyFigure(a, keyA, left, "figure");
+  copyFigure(b, keyB, right, "figure");
+  return left == right;
+}
+
+LogicalResult checkPlan(InnerRuns &inner, StringRef folder,
+                        const CommandRun &run) {
+  DiagEngine &diags = run.diags;
+  std::string path = pathIn(folder, "plan.json");
+  FailureOr<json::Object> plan = readObject(path, diags);
+  if (failed(plan))
+    return failure();
+  const json::Object *best = plan->getObject("best");
+  std::optional<StringRef> key = plan->getString("for");
+  auto consumer = find_if(planConsumers, [&](const PlanConsumer &one) {
+    return key && one.key == *key;
+  });
+  if (!best || consumer == planConsumers.end())
+    return diags.report(DiagLoc(), diag::PlanNotJson, path);
+  std::string schedule = pathIn(folder, planSchedule);
+  FailureOr<json::Object> report = inner.ask({schedule, "--emit=report"});
+  if (failed(report))
+    return failure();
+  auto figure = [](const json::Object &object, StringRef key) {
+    const json::Value *value = object.get((key + "_exact").str());
+    if (!value)
+      value = object.get(key);
+    return value ? formatv("{0}", *value).str() : std::string("none");
+  };
+  LogicalResult result = success();
+  for (StringRef key : {"makespan", "peak"})
+    if (!isSame(*best, key, *report, key))
+      result = diags.report(DiagLoc(), diag::PlanFigure, schedule, key,
+                            figure(*report, key), figure(*best, key));
+  // Each file is what its command writes.
+  for (const PlanFile &file : planFiles(*consumer)) {
+    std::string name = pathIn(folder, file.name), printed;
+    auto there = MemoryBuffer::getFile(name);
+    if (!there) {
+      result = diags.report(DiagLoc(), diag::PlanFileMissing, name);
+      continue;
+    }
+    CommandWords words = {schedule};
+    llvm::append_range(words, file.words);
+    if (inner.call(words, printed) != 0) {
+      run.err << inner.messages;
+      return failure();
+    }
+    if ((*there)->getBuffer() != printed)
+      result = diags.report(DiagLoc(), diag::PlanFileDiffers, name);
+  }
+  std::string certificate = pathIn(folder, "certificate");
+  if (sys::fs::exists(certificate))
+    result = succeeded(inner.write({"check", schedule,
+                                    "--certificate=" + certificate}))
+                 ? result
+                 : failure();
+  if (succeeded(result) && !run.isJson())
+    return run.announce(folder + ": makespan " + figure(*report, "makespan") +
+                        ", as planned; its files are those of " + planSchedule);
+  return result;
+}
+
+} // namespace pipec
