@@ -9,14 +9,17 @@
 //
 // With `mode=lockstep` the result of the k-th member of an overlap is available
 // at the end of its k-th slot, as `insert-p2p{order=column}` assumes. The mode
-// `interleaved` depends only on sizes and is in InterleavedSlots.cpp.
+// `interleaved` depends only on sizes and is in InterleavedSlots.cpp. The mode
+// `fastest` is one of these two.
 //
 //===----------------------------------------------------------------------===//
 
 #include "IR/OrderWalk.h"
 #include "Simulation/Blocked.h"
+#include "Simulation/Simulate.h"
 #include "Transforms/Checks.h"
 #include "Transforms/InterleavedSlots.h"
+#include "Transforms/P2POrders.h"
 #include "Transforms/Passes.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -162,6 +165,33 @@ private:
 
 } // namespace
 
+/// The makespan with transfers in the slots of an aligned schedule, under
+/// blocking sends; nothing if a step is in the slot of a producer.
+static std::optional<int64_t> slotsMakespan(Schedule schedule,
+                                            DiagEngine &silent) {
+  auto lists = placeP2PInColumns(schedule, silent);
+  if (failed(lists))
+    return std::nullopt;
+  schedule.ranks = std::move(*lists);
+  auto run = simulate(schedule, WaitModel::BlockingSends, silent);
+  return succeeded(run) ? std::optional(run->makespan()) : std::nullopt;
+}
+
+/// Aligns by `mode=interleaved` if that is faster than `mode=lockstep`.
+static LogicalResult alignFastest(Schedule &schedule, DiagEngine &diags) {
+  DiagEngine silent(diags.sourceFiles(), [](const Diagnostic &) {});
+  Schedule other = schedule;
+  if (failed(Alignment(schedule, AlignMode::Lockstep).run(diags)))
+    return failure();
+  if (failed(takeInterleavedSlots(other, silent)))
+    return success();
+  std::optional<int64_t> time = slotsMakespan(schedule, silent),
+                         otherTime = slotsMakespan(other, silent);
+  if (otherTime && (!time || *otherTime < *time))
+    schedule.ranks = std::move(other.ranks);
+  return success();
+}
+
 LogicalResult runAlignBubbles(Schedule &schedule,
                               const AlignBubblesOptions &options,
                               DiagEngine &diags) {
@@ -173,6 +203,8 @@ LogicalResult runAlignBubbles(Schedule &schedule,
     return failure();
   if (failed(options.mode == AlignMode::Interleaved
                  ? takeInterleavedSlots(schedule, diags)
+             : options.mode == AlignMode::Fastest
+                 ? alignFastest(schedule, diags)
                  : Alignment(schedule, options.mode).run(diags)))
     return failure();
   schedule.times.clear();

@@ -44,7 +44,9 @@ placeP2P(const Schedule &schedule, const InsertP2POptions &options,
   case P2POrder::Column:
     return placeP2PInColumns(schedule, diags);
   case P2POrder::Timed:
-    return placeP2PInTime(schedule, options, diags);
+    return options.model == WaitModel::BlockingSends
+               ? placeP2PForBlockingSends(schedule, diags)
+               : placeP2PInTime(schedule, options, diags);
   }
   llvm_unreachable("every order has its function");
 }

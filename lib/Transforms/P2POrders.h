@@ -57,4 +57,8 @@ llvm::FailureOr<std::vector<StepList>>
 placeP2PInTime(const Schedule &schedule, const InsertP2POptions &options,
                DiagEngine &diags);
 
+/// The same for ranks that wait at all transfers (P2PBlocking.cpp).
+llvm::FailureOr<std::vector<StepList>>
+placeP2PForBlockingSends(const Schedule &schedule, DiagEngine &diags);
+
 } // namespace pipec

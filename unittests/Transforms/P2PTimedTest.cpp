@@ -107,6 +107,33 @@ TEST_F(P2PTimed, EdgesEndUnderBlockingReceives) {
   EXPECT_GT(onlyThere, 100u);
 }
 
+// With a run in which the ranks of a transfer meet, the same holds as for one
+// order, and no other order is faster where both ranks wait.
+TEST_F(P2PTimed, MeetingsAreFastest) {
+  unsigned faster = 0;
+  for (unsigned round = 0; round != 1000; ++round) {
+    Schedule schedule = random();
+    if (oneIn(rng, 2))
+      schedule.costs.set(Figure::P2P,
+                         *Rational::make(pick(rng, 9), 1 + pick(rng, 4)));
+    Schedule placed = timed(schedule, P2PAt(pick(rng, 3)), pick(rng, 3),
+                            WaitModel::BlockingSends);
+    ASSERT_TRUE(succeeded(verify(placed, diags)))
+        << messages << listing(placed);
+    Transfers transfers(placed);
+    ASSERT_TRUE(transfers.sound()) << listing(placed);
+    ASSERT_TRUE(endsUnder(placed, transfers)[WaitModel::Stream])
+        << listing(placed);
+    Rational time = Replay(placed, WaitModel::BlockingSends).makespan();
+    Rational stream =
+        Replay(timed(schedule, P2PAt::Need), WaitModel::BlockingSends)
+            .makespan();
+    ASSERT_LE(time, stream) << listing(placed);
+    faster += time < stream;
+  }
+  EXPECT_GT(faster, 100u);
+}
+
 // Without latency, an order per edge does not increase the makespan, whatever
 // the transfers are ordered by.
 TEST_F(P2PTimed, EdgesCostNothing) {
