@@ -32,7 +32,7 @@ struct LayerInfo {
   LayerKind kind;
   char letter;
   unsigned weight;
-  llvm::StringLiteral doc;
+  llvm::StringRef doc;
 
   /// True for a row of Layers.def.
   bool isKnown() const { return kind < LayerKind::Other; }
