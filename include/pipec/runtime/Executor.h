@@ -554,6 +554,7 @@ private:
   Options options;
 
   const Schedule *schedule = nullptr;
+  std::uint64_t serial = 0;
   int rank = -1;
   unsigned runNumber = 0;
   bool broken = false;

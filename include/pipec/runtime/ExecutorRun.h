@@ -114,7 +114,8 @@ void Executor<M, T>::start(const Schedule &newSchedule, int newRank) {
   unsummed.clear();
   laterUpdates.clear();
   keptNow = 0;
-  if (schedule == &newSchedule && rank == newRank) {
+  if (schedule == &newSchedule && serial == newSchedule.serial &&
+      rank == newRank) {
     for (StageBooks &stage : books)
       stage = {stage.stage,   stage.expected, stage.managed, stage.inputs,
                stage.targets, stage.ports,    stage.lists,   stage.contexts};
@@ -123,6 +124,7 @@ void Executor<M, T>::start(const Schedule &newSchedule, int newRank) {
     return;
   }
   schedule = &newSchedule;
+  serial = newSchedule.serial;
   rank = newRank;
   makeBooks();
   markRecomputed();

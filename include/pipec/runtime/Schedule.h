@@ -5,6 +5,7 @@
 #define PIPEC_RUNTIME_SCHEDULE_H
 
 #include <algorithm>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -78,6 +79,9 @@ struct Schedule {
   /// and the stream of each stage; null if there are none.
   std::span<const char *const> streams = {};
   const int *streamOfStage = nullptr;
+  /// Tells lists that are read at run time apart, which may follow each other
+  /// at one address; 0 for a constant.
+  std::uint64_t serial = 0;
 
   constexpr int streamOf(int stage) const {
     return streamOfStage ? streamOfStage[stage] : 0;
