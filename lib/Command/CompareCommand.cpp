@@ -129,7 +129,12 @@ LogicalResult Compare::readOptions() {
     return failure();
   options.slices = args.number(Opt::Slices).value_or(1);
   options.model = readModel(args);
-  if (failed(readCosts()) || failed(readTargets()) || failed(checkSort()))
+  if (failed(readJitter(args, options.jitter, diags)))
+    return failure();
+  if (failed(readCosts()) ||
+      failed(checkJitterUsed(args, options.jitter,
+                             options.given.front().allCosts(), diags)) ||
+      failed(readTargets()) || failed(checkSort()))
     return failure();
   numGiven = inputs.size();
   if (args.isOn(Opt::Library, true))
@@ -144,6 +149,9 @@ LogicalResult Compare::checkSort() {
   StringRef key = args.text(Opt::Sort);
   if (key == "bound" && !args.has(Opt::SearchRows))
     return args.reportUseless(Opt::Sort, "without --search", diags);
+  static constexpr StringLiteral drawn[] = {"mean", "p50", "p95", "p99"};
+  if (is_contained(drawn, key) && !options.jitter)
+    return args.reportUseless(Opt::Sort, "without --jitter", diags);
   if (key == "target" && options.targets.empty())
     return args.reportUseless(Opt::Sort, "without --target", diags);
   if (key == "layout" && options.given.size() == 1)

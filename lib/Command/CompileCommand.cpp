@@ -98,6 +98,7 @@ static std::string usersOf(EmitUse use) {
 LogicalResult Compile::checkUses() {
   static constexpr std::pair<Opt, EmitUse> rows[] = {
       {Opt::Model, EmitUse::Model},
+      {Opt::Jitter, EmitUse::Jitter},
       {Opt::Format, EmitUse::Format},
 #define PIPEC_EMIT_OPTION(Id, Name, Type, CxxType, Field, Default, Help)       \
   {Opt::Id, EmitUse::Id},
@@ -184,6 +185,8 @@ LogicalResult Compile::checkOptions() {
   emit.json = isJson();
   emit.output = args.text(Opt::Output).str();
   emit.model = readModel(args);
+  if (failed(readJitter(args, emit.jitter, diags)))
+    return failure();
   if (emit.templateFile == "-")
     return diags.report(DiagLoc(), diag::OptionValue, "-", "--template",
                         "a file");
@@ -316,6 +319,7 @@ LogicalResult Compile::run() {
     shown.push_back(&*second);
   }
   if (failed(checkModelUsed(args, shown, diags)) ||
+      failed(checkJitterUsed(args, emit.jitter, schedule->costs, diags)) ||
       failed(checkCosts(*passes, uses)))
     return failure();
 

@@ -142,7 +142,8 @@ FailureOr<Report> CandidateEvaluator::run(Schedule &schedule,
   std::optional<WaitModel> model = options.model;
   if (!model && form.target)
     model = modelOfTarget(form.target->name);
-  FailureOr<Report> report = pipec::measure(schedule, model, diags);
+  FailureOr<Report> report =
+      pipec::measure(schedule, model, diags, options.jitter);
   CostUse use = schedule.costUse();
   candidate.kinds = use.kinds();
   candidate.assumed = AssumedCosts(schedule.costs, use);

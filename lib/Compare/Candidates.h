@@ -47,6 +47,7 @@ struct CandidateOptions {
   /// The communication model, for runs with transfers; nothing means the
   /// compute steps alone, under free arrival.
   std::optional<WaitModel> model;
+  std::optional<Jitter> jitter;
   uint64_t maxSteps = LowerOptions().maxSteps;
 };
 

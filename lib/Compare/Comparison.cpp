@@ -4,6 +4,7 @@
 #include "Compare/Comparison.h"
 
 #include "Cost/SettingsText.h"
+#include "Emit/Emitter.h"
 #include "Support/TextTable.h"
 #include "Support/Words.h"
 
@@ -36,6 +37,11 @@ static int compareBounds(std::optional<Rational> a, std::optional<Rational> b) {
   return Rational::compare(*a, *b);
 }
 
+static int compareDrawn(Rational JitterReport::*time, const Candidate &a,
+                        const Candidate &b) {
+  return Rational::compare(*a.figures->jitter.*time, *b.figures->jitter.*time);
+}
+
 /// Compares two candidates that fit by a column; negative if `a` comes first.
 static int compareBy(StringRef key, const Candidate &a, const Candidate &b) {
   for (const FigureColumn &column : figureColumns)
@@ -60,6 +66,9 @@ static std::vector<std::string> figureCells(const Candidate &candidate) {
   for (const FigureColumn &column : figureColumns)
     cells.push_back(column.isRate ? rateText(column.of(candidate))
                                   : decimalText(column.of(candidate)));
+  if (const auto &jitter = candidate.figures->jitter)
+    jitter->forEach(
+        [&](StringRef, Rational time) { cells.push_back(jitterText(time)); });
   return cells;
 }
 
@@ -212,6 +221,9 @@ void Comparison::printRows(raw_ostream &os, size_t width) const {
   TextTable table("<|<schedule|<parameters|<layout|<target");
   for (const FigureColumn &column : figureColumns)
     table.column(column.key.str());
+  if (options.jitter)
+    JitterReport().forEach(
+        [&](StringRef name, Rational) { table.column(name.str()); });
   table.column("bound");
   for (const FrameworkInfo &info : frameworkTable)
     table.column(info.column.str(), TextTable::Align::Left);
@@ -236,11 +248,13 @@ void Comparison::printRows(raw_ostream &os, size_t width) const {
         std::to_string(first.place),
         first.name + (first.assumed.empty() ? "" : " ~"), params,
         showsLayout() ? first.layout : "", first.target};
-    for (auto [column, cell] : zip(figureColumns, figureCells(first)))
-      cells.push_back(column.key != "memory"    ? cell
-                      : !first.memoryBy.empty() ? cell + " " + first.memoryBy
-                      : sizes                   ? cell
-                                                : "");
+    std::vector<std::string> figures = figureCells(first);
+    for (auto [column, cell] : zip(figureColumns, figures))
+      if (column.key == "memory")
+        cell = !first.memoryBy.empty() ? cell + " " + first.memoryBy
+               : sizes                 ? cell
+                                       : "";
+    llvm::append_range(cells, figures);
     cells.push_back(bound);
     for (const Verdict &verdict : first.verdicts)
       cells.push_back(

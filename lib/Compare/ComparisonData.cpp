@@ -3,6 +3,7 @@
 
 #include "Compare/Comparison.h"
 
+#include "Emit/Emitter.h"
 #include "Support/Json.h"
 
 using namespace llvm;
@@ -41,7 +42,11 @@ void Comparison::printCsv(raw_ostream &os) const {
   os << ",layout,target,place,bound";
   for (const FrameworkInfo &info : frameworkTable)
     os << ',' << info.key;
-  os << ",memory_by\n";
+  os << ",memory_by";
+  if (options.jitter)
+    JitterReport().forEach(
+        [&](StringRef name, Rational) { os << ',' << name; });
+  os << '\n';
   for (const Candidate &candidate : candidates) {
     bool fits = candidate.outcome == Candidate::Outcome::Fits;
     os << csvCell(candidate.name) << ',' << csvCell(candidate.params) << ','
@@ -54,7 +59,13 @@ void Comparison::printCsv(raw_ostream &os) const {
     os << ',' << (candidate.bound ? csvNumber(*candidate.bound) : "");
     for (const Verdict &verdict : candidate.verdicts)
       os << ',' << (candidate.figures ? runsAsName(verdict.how) : "");
-    os << ',' << candidate.memoryBy << '\n';
+    os << ',' << candidate.memoryBy;
+    if (options.jitter && candidate.figures)
+      candidate.figures->jitter->forEach(
+          [&](StringRef, Rational time) { os << ',' << csvNumber(time); });
+    else if (options.jitter)
+      os << ",,,,";
+    os << '\n';
   }
 }
 
@@ -100,6 +111,8 @@ static void printCandidate(json::OStream &json, const Candidate &candidate) {
   for (const FigureColumn &column : figureColumns)
     if (column.key != "copies")
       writeExact(json, column.key, column.of(candidate));
+  if (candidate.figures->jitter)
+    writeJitter(*candidate.figures->jitter, json);
   if (candidate.bound)
     writeExact(json, "bound", *candidate.bound);
   json.attributeObject("frameworks",

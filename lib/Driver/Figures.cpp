@@ -13,9 +13,11 @@ using namespace llvm;
 namespace pipec {
 
 FailureOr<Report> measure(const Schedule &schedule,
-                          std::optional<WaitModel> model, DiagEngine &diags) {
+                          std::optional<WaitModel> model, DiagEngine &diags,
+                          const std::optional<Jitter> &jitter) {
   ReportOptions options;
   options.model = model;
+  options.jitter = jitter;
   options.path = false;
   options.gaps = 0;
   return makeReport(schedule, options, diags);

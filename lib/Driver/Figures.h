@@ -14,9 +14,9 @@ namespace pipec {
 
 /// The figures of a schedule, without explanations. Reports the same errors as
 /// `makeReport`.
-llvm::FailureOr<Report> measure(const Schedule &schedule,
-                                std::optional<WaitModel> model,
-                                DiagEngine &diags);
+llvm::FailureOr<Report>
+measure(const Schedule &schedule, std::optional<WaitModel> model,
+        DiagEngine &diags, const std::optional<Jitter> &jitter = std::nullopt);
 
 /// Writes an attribute, an object.
 void writeParams(llvm::json::OStream &json, const ParamValues &params,

@@ -27,6 +27,36 @@ namespace pipec {
 /// The options about layers, in the order of `--help`.
 static constexpr Opt layoutOptions[] = {Opt::Layers, Opt::Split, Opt::Layout};
 
+LogicalResult readJitter(const Arguments &args, std::optional<Jitter> &jitter,
+                         DiagEngine &diags) {
+  if (!args.has(Opt::Jitter))
+    return success();
+  jitter.emplace();
+  for (StringRef item : args.items(Opt::Jitter)) {
+    auto [scope, spread] = *parseSpread(item);
+    if (std::exchange(jitter->spreads[size_t(scope)], spread))
+      return diags.report(DiagLoc(), diag::ValueTwice, item.split(':').first,
+                          "--jitter");
+  }
+  args.get(Opt::Draws, jitter->draws);
+  args.get(Opt::JitterSeed, jitter->seed);
+  return success();
+}
+
+LogicalResult checkJitterUsed(const Arguments &args,
+                              const std::optional<Jitter> &jitter,
+                              const CostSettings &costs, DiagEngine &diags) {
+  if (!jitter ||
+      any_of(ArrayRef(jitter->spreads).drop_back(),
+             [](const auto &spread) { return spread.has_value(); }) ||
+      any_of(costs.places(), [](const auto &place) {
+        std::optional<Rational> latency = place.second.get(Figure::P2P);
+        return latency && !latency->isZero();
+      }))
+    return success();
+  return args.reportUseless(Opt::Jitter, "on transfers without latency", diags);
+}
+
 std::optional<WaitModel> readModel(const Arguments &args) {
   if (!args.has(Opt::Model))
     return args.has(Opt::Target) ? modelOfTarget(args.text(Opt::Target))

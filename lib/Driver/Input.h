@@ -48,6 +48,17 @@ llvm::LogicalResult readMemoryLimit(const Arguments &args, GivenSettings &given,
 /// The value of `--model`, or the model of `--target`; nothing if neither says
 /// one.
 std::optional<WaitModel> readModel(const Arguments &args);
+/// The value of --jitter, with --draws and --seed, in `jitter` if it is given.
+/// Reports scopes that are given twice.
+llvm::LogicalResult readJitter(const Arguments &args,
+                               std::optional<Jitter> &jitter,
+                               DiagEngine &diags);
+/// Reports a --jitter that varies transfers only, under costs without
+/// latencies.
+llvm::LogicalResult checkJitterUsed(const Arguments &args,
+                                    const std::optional<Jitter> &jitter,
+                                    const CostSettings &costs,
+                                    DiagEngine &diags);
 /// Reports a `--model` option that has no effect because none of `schedules`
 /// has transfers.
 llvm::LogicalResult checkModelUsed(const Arguments &args,

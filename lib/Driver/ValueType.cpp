@@ -83,6 +83,21 @@ std::optional<Rational> parseTime(StringRef text) {
   return time && !time->isNegative() ? time : std::nullopt;
 }
 
+std::optional<std::pair<JitterScope, Rational>> parseSpread(StringRef text) {
+  auto [name, value] = text.split(':');
+  std::optional<Rational> spread = Rational::parse(value);
+  auto scope = StringSwitch<std::optional<JitterScope>>(name)
+                   .Case("step", JitterScope::Step)
+                   .Case("rank", JitterScope::Rank)
+                   .Case("microbatch", JitterScope::Microbatch)
+                   .Case("transfer", JitterScope::Transfer)
+                   .Default(std::nullopt);
+  if (!scope || !spread || spread->isNegative() ||
+      *spread > Rational(maxSpread))
+    return std::nullopt;
+  return std::pair(*scope, *spread);
+}
+
 std::optional<Rational> parseFactor(StringRef text) {
   std::optional<Rational> factor = Rational::parse(text);
   bool fits =

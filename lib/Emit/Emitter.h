@@ -4,6 +4,7 @@
 #pragma once
 
 #include "IR/Schedule.h"
+#include "Simulation/CostDraw.h"
 #include "Support/DiagEngine.h"
 #include "Waiting/WaitModel.h"
 
@@ -31,6 +32,7 @@ struct TimeWindow {
 
 class Simulation;
 struct Report;
+struct JitterReport;
 
 /// How a picture shows the memory of each rank over time.
 enum class MemoryView {
@@ -49,6 +51,8 @@ struct EmitOptions {
   /// `--model`: the communication model if the schedule has transfers
   /// (Simulation/Simulate.h); nothing means `edge`.
   std::optional<WaitModel> model;
+  /// `--jitter` with its draws and its seed.
+  std::optional<Jitter> jitter;
   /// `--format=json`, for formats with text and JSON.
   bool json = false;
   /// True if the stream is a terminal with colors.
@@ -95,7 +99,8 @@ enum class EmitUse : unsigned {
   Id = 1U << detail::Id##EmitNumber,
 #include "Emit/EmitOptions.def"
   Model = 1U << detail::NumEmitOptions,
-  Format = Model << 1,
+  Jitter = Model << 1,
+  Format = Jitter << 1,
   /// --cost, --cost-profile and --parts, which may also affect passes.
   Costs = Format << 1,
   /// --layers, --split and --layout, without costs.
@@ -140,6 +145,12 @@ const EmitterInfo *findEmitter(llvm::StringRef name);
 
 /// Writes a page without schedules, which its script gets later.
 llvm::LogicalResult writeEmptyPage(llvm::raw_ostream &os, DiagEngine &diags);
+
+/// A time of a JitterReport with few digits, which are all that draws
+/// determine.
+std::string jitterText(Rational time);
+/// Writes the attribute `jitter`, an object.
+void writeJitter(const JitterReport &jitter, llvm::json::OStream &json);
 
 /// Writes a report as the JSON object documented in docs/Report.md; `more` adds
 /// attributes to it.

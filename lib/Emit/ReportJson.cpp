@@ -63,6 +63,8 @@ void JsonWriter::write(function_ref<void()> more) {
                  [&](const PathStep &link) { writeLink(link); });
     writeObjects(json, "gaps", report.gaps,
                  [&](const IdleGap &gap) { writeGap(gap); });
+    if (report.jitter)
+      writeJitter(*report.jitter, json);
     more();
   });
 }
@@ -211,6 +213,15 @@ void JsonWriter::writeGap(const IdleGap &gap) {
   json.attributeObject("next", [&] { writeLink(gap.link); });
   object("waits_for", gap.cause.has_value(), [&] { writeLink(*gap.cause); });
   object("ready", gap.ready.has_value(), [&] { writeStep(*gap.ready); });
+}
+
+void writeJitter(const JitterReport &jitter, json::OStream &json) {
+  json.attributeObject("jitter", [&] {
+    json.attribute("draws", jitter.draws);
+    json.attribute("seed", jitter.seed);
+    jitter.forEach(
+        [&](StringRef key, Rational time) { writeExact(json, key, time); });
+  });
 }
 
 void writeReport(const Schedule &schedule, const Report &report,

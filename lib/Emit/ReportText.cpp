@@ -62,6 +62,11 @@ private:
 
 } // namespace
 
+std::string jitterText(Rational time) {
+  unsigned digits = time < Rational(10) ? 4 : 1;
+  return toDecimal(time, /*exactDigits=*/digits, digits).text;
+}
+
 /// A figure of a column that is omitted if all its figures are 0.
 static std::string unlessAllZero(bool allZero, Rational value) {
   return allZero ? "" : decimalText(value);
@@ -103,6 +108,16 @@ void ReportPrinter::printHead() {
         {"makespan with free arrival", decimalText(*report.freeMakespan), ""});
   table.row({"work of all ranks", decimalText(report.work), ""});
   table.print(os);
+  if (!report.jitter)
+    return;
+  os << "\nmakespan in " << countText(report.jitter->draws, "draw")
+     << " of the costs, seed " << report.jitter->seed << '\n';
+  TextTable quantiles("mean|p50|p95|p99");
+  std::vector<std::string> cells;
+  report.jitter->forEach(
+      [&](StringRef, Rational time) { cells.push_back(jitterText(time)); });
+  quantiles.row(cells);
+  quantiles.print(os);
 }
 
 /// By how much a rank exceeds its memory limit; empty if it
@@ -270,6 +285,7 @@ LogicalResult emitReport(const Schedule &schedule, const EmitOptions &options,
                          raw_ostream &os, DiagEngine &diags) {
   ReportOptions what;
   what.model = options.model;
+  what.jitter = options.jitter;
   FailureOr<Report> report = makeReport(schedule, what, diags);
   FailureOr<Report> second = failure();
   if (options.with && succeeded(report))

@@ -210,6 +210,44 @@ bool Reporter::countTransfers() {
 }
 
 //===----------------------------------------------------------------------===//
+// Jitter
+//===----------------------------------------------------------------------===//
+
+/// ticks / perUnit with 12 significant digits.
+static Rational roundedTime(int64_t ticks, int64_t perUnit) {
+  int64_t grid = 1;
+  for (int64_t left = ticks / perUnit; left < 100'000'000'000;
+       left = std::max<int64_t>(left * 10, 1))
+    grid *= 10;
+  __int128 scaled = __int128(ticks) * grid + perUnit / 2;
+  return *Rational::make(int64_t(scaled / perUnit), grid);
+}
+
+static FailureOr<JitterReport> makeJitterReport(const Schedule &schedule,
+                                                const ReportOptions &options,
+                                                DiagEngine &diags) {
+  FailureOr<DrawnMakespans> drawn =
+      drawMakespans(schedule, options.model, *options.jitter, diags);
+  if (failed(drawn))
+    return failure();
+  std::vector<int64_t> &ticks = drawn->ticks;
+  llvm::sort(ticks);
+  __int128 sum = 0;
+  for (int64_t makespan : ticks)
+    sum += makespan;
+  auto quantile = [&](uint64_t percent) {
+    uint64_t place = (ticks.size() * percent + 99) / 100;
+    return roundedTime(ticks[place - 1], drawn->perUnit);
+  };
+  return JitterReport{options.jitter->draws,
+                      options.jitter->seed,
+                      roundedTime(int64_t(sum / ticks.size()), drawn->perUnit),
+                      quantile(50),
+                      quantile(95),
+                      quantile(99)};
+}
+
+//===----------------------------------------------------------------------===//
 // The report
 //===----------------------------------------------------------------------===//
 
@@ -237,6 +275,12 @@ FailureOr<Report> makeReport(const Schedule &schedule,
     if (failed(free))
       return failure();
     report.freeMakespan = free->time(free->makespan());
+  }
+  if (options.jitter) {
+    FailureOr<JitterReport> jitter = makeJitterReport(schedule, options, diags);
+    if (failed(jitter))
+      return failure();
+    report.jitter = *jitter;
   }
   if (options.path)
     report.path = criticalPath(causes);

@@ -26,6 +26,25 @@ struct ReportOptions {
   bool path = true;
   /// The number of largest idle gaps to explain.
   unsigned gaps = 10;
+  /// How costs vary, to find the distribution of the makespan.
+  std::optional<Jitter> jitter;
+};
+
+/// The makespan under draws of the costs: the mean, and the least time that is
+/// not exceeded by a half, 95 % and 99 % of the draws. Times are rounded to 12
+/// significant digits.
+struct JitterReport {
+  unsigned draws = 0;
+  uint64_t seed = 0;
+  Rational mean, p50, p95, p99;
+
+  /// Calls `visit(name, time)` for each time.
+  template <class Visit> void forEach(Visit visit) const {
+    visit("mean", mean);
+    visit("p50", p50);
+    visit("p95", p95);
+    visit("p99", p99);
+  }
 };
 
 /// The sums of `WaitParts`, in the unit of the costs.
@@ -154,6 +173,8 @@ struct Report {
 
   /// The longest first, then by start and rank; in ticks.
   std::vector<IdleGap> gaps;
+
+  std::optional<JitterReport> jitter;
 };
 
 /// Runs `schedule` and reports on the run. Reports, through `diags`, an order

@@ -168,19 +168,23 @@ public:
     return start;
   }
 
+  Step step(unsigned rank, size_t index) const {
+    return schedule.ranks[rank][index];
+  }
+
   /// The end of the last group of `rank`.
   int64_t made(unsigned rank) const {
     return resources ? ranks[rank].made : ranks[rank].end;
   }
 
-  /// When the result of a member of that group for `port` arrives at its
-  /// consumer.
-  int64_t arrival(unsigned rank, const DataFlow::Port &port) {
+  /// When the result of `maker`, a member of that group, for `port` arrives at
+  /// its consumer.
+  int64_t arrival(unsigned rank, Step maker, const DataFlow::Port &port) {
     int64_t end = made(rank);
     if constexpr (resources)
       if (port.transfers)
         end = edges->take(rank, port.rank, end);
-    return end + costs.hop(rank, port.rank);
+    return end + costs.hop(rank, port.rank, maker);
   }
 
 private:

@@ -72,9 +72,9 @@ std::pair<uint64_t, unsigned> SharedRun::keyOf(unsigned rank, Step step) {
 }
 
 void SharedRun::request(int64_t time, unsigned rank, unsigned kind, unsigned to,
-                        size_t datum) {
-  requests.push(
-      {time, rank, orders[kind], uint8_t(kind), numRequests++, to, datum});
+                        size_t datum, Step maker) {
+  requests.push({time, rank, orders[kind], uint8_t(kind), numRequests++, to,
+                 datum, maker});
 }
 
 void SharedRun::advance(unsigned rank) {
@@ -137,7 +137,7 @@ bool SharedRun::passCompute(unsigned rank, size_t begin, size_t end) {
     for (const DataFlow::Port &output : flow.outputs(list[i])) {
       size_t datum = flow.datum(output, list[i].unit());
       if (output.transfers)
-        request(stop, rank, outgoing, output.rank, datum);
+        request(stop, rank, outgoing, output.rank, datum, list[i]);
       else
         arrivals[datum] = stop;
     }
@@ -190,7 +190,7 @@ void SharedRun::serveTransfer(const Request &request) {
   free = start + edge.occupancy;
   from = to = start + edge.port;
   arrivals[request.datum] =
-      start + std::max(edge.occupancy, edge.port) + edge.latency;
+      start + costs.hop(request.rank, request.to, request.maker);
   advance(request.to);
 }
 

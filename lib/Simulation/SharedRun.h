@@ -62,9 +62,10 @@ private:
     uint8_t order;
     uint8_t kind;
     uint32_t number;
-    /// Of a transfer: its destination and its datum.
+    /// Of a transfer: its destination, its datum and the step that makes it.
     uint32_t to = 0;
     size_t datum = 0;
+    Step maker = {};
     bool operator>(const Request &other) const {
       return std::tie(time, rank, order, number) >
              std::tie(other.time, other.rank, other.order, other.number);
@@ -89,7 +90,7 @@ private:
   void post(unsigned rank, size_t index);
   void pushHead(unsigned rank, unsigned queue);
   void request(int64_t time, unsigned rank, unsigned kind, unsigned to = 0,
-               size_t datum = 0);
+               size_t datum = 0, Step maker = {});
   void serveStep(const Request &request);
   void serveTransfer(const Request &request);
   /// The key in `ends` of what `step`, posted or not, changes or needs.

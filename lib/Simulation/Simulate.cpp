@@ -10,6 +10,7 @@
 #include "IR/OrderWalk.h"
 #include "IR/TiedMeetings.h"
 #include "Simulation/Blocked.h"
+#include "Simulation/DrawnRun.h"
 #include "Simulation/Resources.h"
 #include "Simulation/SharedRun.h"
 #include "Support/Diagnostics/AnalysisDiags.h"
@@ -19,6 +20,8 @@
 #include "Waiting/Waiting.h"
 
 #include "llvm/ADT/STLExtras.h"
+
+#include <limits>
 
 using namespace llvm;
 
@@ -34,6 +37,13 @@ public:
   static FailureOr<Simulation>
   recorded(const Schedule &schedule, ArrayRef<std::vector<RecordedTime>> times,
            int64_t perUnit, DiagEngine &diags);
+  static FailureOr<DrawnMakespans> sample(const Schedule &schedule,
+                                          std::optional<WaitModel> model,
+                                          const Jitter &jitter,
+                                          DiagEngine &diags);
+
+private:
+  static LogicalResult run(Simulation &simulation, DiagEngine &diags);
 };
 
 //===----------------------------------------------------------------------===//
@@ -63,8 +73,8 @@ public:
     for (size_t i = begin; i != end; ++i)
       starts[numbers.of(rank, i)] = start;
   }
-  Datum give(unsigned rank, size_t, const DataFlow::Port &port) {
-    return {clock.arrival(rank, port)};
+  Datum give(unsigned rank, size_t index, const DataFlow::Port &port) {
+    return {clock.arrival(rank, clock.step(rank, index), port)};
   }
 
 private:
@@ -88,7 +98,9 @@ template <bool resources> struct TickClock {
   int64_t duration(ArrayRef<Step> list, size_t begin, size_t end) const {
     return costs.duration(list, begin, end);
   }
-  int64_t hop(unsigned from, unsigned to) const { return costs.hop(from, to); }
+  int64_t hop(unsigned from, unsigned to, Step send) const {
+    return costs.hop(from, to, send);
+  }
 };
 
 } // namespace
@@ -131,6 +143,15 @@ FailureOr<Simulation> Simulator::run(const Schedule &schedule,
     return failure();
   Simulation simulation(schedule, std::move(*costs));
   simulation.waitModel = model;
+  if (failed(run(simulation, diags)))
+    return failure();
+  return simulation;
+}
+
+/// Runs the schedule of `simulation` under its costs and its model.
+LogicalResult Simulator::run(Simulation &simulation, DiagEngine &diags) {
+  const Schedule &schedule = *simulation.schedule;
+  const std::optional<WaitModel> &model = simulation.waitModel;
   const TickCosts &ticks = simulation.tickCosts;
   const StepNumbers &numbers = simulation.stepNumbers;
   std::vector<int64_t> &starts = simulation.starts;
@@ -192,7 +213,59 @@ FailureOr<Simulation> Simulator::run(const Schedule &schedule,
   }
   setTiedStarts(schedule, meetings, ticks, numbers, starts);
   simulation.summarize();
-  return simulation;
+  return success();
+}
+
+FailureOr<DrawnMakespans> Simulator::sample(const Schedule &schedule,
+                                            std::optional<WaitModel> model,
+                                            const Jitter &jitter,
+                                            DiagEngine &diags) {
+  JitterFactors factors(schedule, jitter);
+  // Ticks small enough that rounding down does not matter, if they fit.
+  FailureOr<TickCosts> costs = TickCosts::make(schedule, diags, 1 << 20);
+  auto fits = [&] {
+    return costs->longestRun() <=
+           std::numeric_limits<int64_t>::max() / 4 / factors.greatest();
+  };
+  if (succeeded(costs) && !fits())
+    costs = TickCosts::make(schedule, diags);
+  if (failed(costs))
+    return failure();
+  if (!fits())
+    return diags.report(schedule.source, diag::TimesTooLarge);
+  DrawnMakespans drawn{{}, costs->perUnit()};
+  bool isPlain = !model && !needsResources(schedule, *costs) &&
+                 !needsSharedRun(schedule, *costs) && costs->reduceTied() == 0;
+  if (isPlain && schedule.numSteps() <= DrawnRun::mostSteps) {
+    DrawnRun run(schedule, *costs);
+    for (unsigned draw = 0; draw < jitter.draws; draw += DrawnRun::lanes)
+      run.run(factors, draw, jitter.draws - draw, drawn.ticks);
+    return drawn;
+  }
+  Simulation simulation(schedule, std::move(*costs));
+  simulation.waitModel = model;
+  for (unsigned number = 0; number != jitter.draws; ++number) {
+    CostDraw draw(factors, number);
+    simulation.tickCosts.setDraw(&draw);
+    std::ranges::fill(simulation.starts, 0);
+    LogicalResult result = run(simulation, diags);
+    simulation.tickCosts.setDraw(nullptr);
+    if (failed(result))
+      return failure();
+    drawn.ticks.push_back(simulation.makespan());
+  }
+  return drawn;
+}
+
+FailureOr<DrawnMakespans> drawMakespans(const Schedule &schedule,
+                                        std::optional<WaitModel> model,
+                                        const Jitter &jitter,
+                                        DiagEngine &diags) {
+  if (schedule.hasP2P())
+    model = model.value_or(WaitModel::Edge);
+  else
+    model.reset();
+  return Simulator::sample(schedule, model, jitter, diags);
 }
 
 FailureOr<Simulation> simulate(const Schedule &schedule, DiagEngine &diags) {
@@ -250,7 +323,7 @@ void Simulation::summarize() {
   bool any = false;
   for (unsigned rank = 0; rank != schedule->numRanks; ++rank) {
     const StepList &list = schedule->ranks[rank];
-    RankTimes &times = rankTimes[rank];
+    RankTimes &times = rankTimes[rank] = {};
     bool runs = false;
     auto note = [&](int64_t start, int64_t duration) {
       times.start = runs ? std::min(times.start, start) : start;

@@ -139,6 +139,20 @@ llvm::FailureOr<Simulation> simulate(const Schedule &schedule,
                                      std::optional<WaitModel> model,
                                      DiagEngine &diags, int64_t parts = 1);
 
+/// The makespans of a schedule under many draws of its costs.
+struct DrawnMakespans {
+  /// By draw.
+  std::vector<int64_t> ticks;
+  int64_t perUnit = 1;
+};
+
+/// Runs a schedule, which `simulate` has run with the same model, once per draw
+/// of `jitter`. Reports times that do not fit.
+llvm::FailureOr<DrawnMakespans> drawMakespans(const Schedule &schedule,
+                                              std::optional<WaitModel> model,
+                                              const Jitter &jitter,
+                                              DiagEngine &diags);
+
 /// When a step started and ended in a real run.
 struct RecordedTime {
   int64_t start = 0;

@@ -395,8 +395,13 @@ FailureOr<TickCosts> TickCosts::make(const Schedule &schedule,
   TickCosts costs;
   Maker maker(schedule, costs, parts);
   bool fine = maker.fill();
-  if (fine && maker.sumOfAll() <= largest / 4)
-    return costs;
+  if (fine) {
+    __int128 sum = maker.sumOfAll();
+    if (sum <= largest / 4) {
+      costs.sumOfAll = int64_t(sum);
+      return costs;
+    }
+  }
   if (parts != 1)
     return make(schedule, diags);
   if (!fine && !maker.hasUnit())
@@ -406,7 +411,8 @@ FailureOr<TickCosts> TickCosts::make(const Schedule &schedule,
   return error;
 }
 
-int64_t TickCosts::overlapDuration(ArrayRef<Step> members) const {
+int64_t TickCosts::overlapDuration(ArrayRef<Step> members,
+                                   const CostDraw *draw) const {
   const OverlapTicks *overlap = &otherOverlaps;
   if (!overlaps.empty()) {
     auto it =
@@ -421,11 +427,20 @@ int64_t TickCosts::overlapDuration(ArrayRef<Step> members) const {
     longest = std::max(longest, ticks);
     factor = std::max(factor, microbatchFactor(step));
   }
-  if (!overlap->isFactor)
-    return overlap->ticks * rare[rowOf(members[0])].rankFactor * factor;
   // The unit of ticks includes the denominator of the factor.
-  return std::max(longest, sum / overlap->factor.denominator() *
-                               overlap->factor.numerator());
+  int64_t ticks =
+      overlap->isFactor
+          ? std::max(longest, sum / overlap->factor.denominator() *
+                                  overlap->factor.numerator())
+          : overlap->ticks * rare[rowOf(members[0])].rankFactor * factor;
+  if (!draw)
+    return ticks;
+  if (sum == 0)
+    return draw->scale(ticks, members[0]);
+  __int128 drawn = 0;
+  for (Step step : members)
+    drawn += draw->scale(computeTicks(step), step);
+  return int64_t(drawn * ticks / sum);
 }
 
 EdgeTicks TickCosts::ownEdge(unsigned from, unsigned to) const {

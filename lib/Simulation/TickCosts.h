@@ -4,6 +4,7 @@
 #pragma once
 
 #include "IR/Schedule.h"
+#include "Simulation/CostDraw.h"
 #include "Support/DiagEngine.h"
 
 #include "llvm/ADT/DenseMap.h"
@@ -48,6 +49,15 @@ public:
     EdgeTicks ticks = edge(from, to);
     return ticks.latency + std::max(ticks.occupancy, ticks.port);
   }
+  /// The same for the transfer of a result of `maker`, the step that makes it
+  /// or its send, in the draw.
+  int64_t hop(unsigned from, unsigned to, Step maker) const {
+    int64_t ticks = hop(from, to);
+    if (LLVM_UNLIKELY(draw) && from != to)
+      ticks += draw->scaleLatency(edge(from, to).latency, maker) -
+               edge(from, to).latency;
+    return ticks;
+  }
   /// True if transfers may have to wait for their edge.
   bool hasOccupancy() const { return anyOccupancy; }
   /// The same for a port.
@@ -56,13 +66,26 @@ public:
   /// The time for which the group [begin, end) of `list` occupies its rank; 0
   /// if it does not compute.
   int64_t duration(llvm::ArrayRef<Step> list, size_t begin, size_t end) const {
+    return duration(list, begin, end, draw);
+  }
+  /// The same in a draw of these factors; null without. The time of an overlap
+  /// is multiplied by the mean of the factors of its members, by their times.
+  int64_t duration(llvm::ArrayRef<Step> list, size_t begin, size_t end,
+                   const CostDraw *draw) const {
     Step first = list[begin];
     if (!isCompute(first.kind()))
       return 0;
-    if (end - begin == 1)
-      return computeTicks(first);
-    return overlapDuration(list.slice(begin, end - begin));
+    if (end - begin != 1)
+      return overlapDuration(list.slice(begin, end - begin), draw);
+    int64_t ticks = computeTicks(first);
+    return LLVM_UNLIKELY(draw) ? draw->scale(ticks, first) : ticks;
   }
+
+  /// Multiplies durations and latencies by the factors of a draw, which must
+  /// outlive this; null to stop that.
+  void setDraw(const CostDraw *factors) { draw = factors; }
+  /// An upper bound of the time of any run without a draw.
+  int64_t longestRun() const { return sumOfAll; }
 
   /// The time for which a posted step of `rank` (StepKind.h) occupies its
   /// stream.
@@ -138,9 +161,12 @@ private:
     int64_t ticks = ownTicks(step);
     return microbatches.empty() ? ticks : ticks * microbatches[step.unit()];
   }
-  int64_t overlapDuration(llvm::ArrayRef<Step> members) const;
+  int64_t overlapDuration(llvm::ArrayRef<Step> members,
+                          const CostDraw *draw) const;
   EdgeTicks ownEdge(unsigned from, unsigned to) const;
 
+  const CostDraw *draw = nullptr;
+  int64_t sumOfAll = 0;
   int64_t ticksPerUnit = 1;
   /// One row per stage. If ranks differ in a bidirectional schedule, it is
   /// followed by one more row per stage, for the rank of direction 1.

@@ -120,11 +120,11 @@ public:
     }
   }
   Datum give(unsigned rank, size_t index, const DataFlow::Port &port) {
-    int64_t arrival = clock.arrival(rank, port);
+    Step step = schedule.ranks[rank][index];
+    int64_t arrival = clock.arrival(rank, step, port);
     latest = std::max(latest, arrival);
     ++open;
-    return {Time(arrival), Time(clock.made(rank)), given++,
-            schedule.ranks[rank][index].source()};
+    return {Time(arrival), Time(clock.made(rank)), given++, step.source()};
   }
 
 private:

@@ -37,7 +37,7 @@ struct NoGate {
 
 /// Runs `schedule` under `model`. `Time` is `NoTime`, or provides durations:
 ///   int64_t duration(ArrayRef<Step> list, size_t begin, size_t end)
-///   int64_t hop(unsigned from, unsigned to)
+///   int64_t hop(unsigned from, unsigned to, Step send)
 /// With `waitsForResources`, it also has the `streams` and `edges` of
 /// Resources.h. It receives the start of each step in `std::vector<int64_t>
 /// starts`, which has one zero per step at first, and the end of each rank in
@@ -399,9 +399,11 @@ private:
     if (model == WaitModel::Buffered && isSend(self.kind()))
       return own;
     unsigned peer = peerOf(self);
-    int64_t hop =
-        isSend(self.kind()) ? time.hop(rank, peer) : time.hop(peer, rank);
-    int64_t others = time.starts[transfers.other(step)];
+    uint32_t other = transfers.other(step);
+    int64_t hop = isSend(self.kind())
+                      ? time.hop(rank, peer, self)
+                      : time.hop(peer, rank, stepAt(peer, other));
+    int64_t others = time.starts[other];
     if (model == WaitModel::Buffered)
       return std::max(own, others + hop);
     return std::max(own, others) + hop;

@@ -81,6 +81,39 @@ TEST(Simulate, FreeArrivalEqualsDefinition) {
   EXPECT_EQ(diags.numErrors(), 0u);
 }
 
+TEST(Simulate, DrawsTogetherAndOneByOneAreEqual) {
+  Rng rng(13);
+  SourceFiles files;
+  DiagEngine diags(files, [](const Diagnostic &) {});
+  for (unsigned round = 0; round != 300; ++round) {
+    Schedule schedule = randomSchedule(rng, randomOptions(rng));
+    randomCosts(rng, schedule);
+    schedule.costs.set(Figure::P2P, Rational(pick(rng, 5)));
+    auto exact = simulate(schedule, diags);
+    ASSERT_TRUE(succeeded(exact));
+    Jitter jitter;
+    jitter.draws = 1 + pick(rng, 20);
+    jitter.seed = round;
+    // No spread: all makespans are the exact one.
+    jitter.spreads.fill(Rational(0));
+    auto same = drawMakespans(schedule, std::nullopt, jitter, diags);
+    ASSERT_TRUE(succeeded(same));
+    ASSERT_EQ(same->ticks.size(), jitter.draws);
+    for (int64_t ticks : same->ticks)
+      ASSERT_EQ(*Rational::make(ticks, same->perUnit),
+                exact->time(exact->makespan()));
+    for (auto &spread : jitter.spreads)
+      spread = *Rational::make(pick(rng, 10), 10);
+    auto together = drawMakespans(schedule, std::nullopt, jitter, diags);
+    // A cost that no step has: such schedules are drawn one by one.
+    schedule.costs.set(Figure::ReduceTied, Rational(1));
+    auto single = drawMakespans(schedule, std::nullopt, jitter, diags);
+    ASSERT_TRUE(succeeded(together) && succeeded(single));
+    ASSERT_EQ(together->perUnit, single->perUnit);
+    ASSERT_EQ(together->ticks, single->ticks) << listing(schedule);
+  }
+}
+
 TEST(Simulate, ModelsEqualDefinition) {
   Rng rng(12);
   SourceFiles files;
