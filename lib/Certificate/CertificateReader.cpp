@@ -1,15 +1,8 @@
 //===- CertificateReader.cpp - The text of a certificate ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// Lines of words, each with its first word fixed; `//` begins a comment.
-//
-//===----------------------------------------------------------------------===//
 
 #include "Certificate/Certificate.h"
-#include "Support/Diagnostics/SearchDiags.h"
-
-#include "llvm/ADT/SmallVector.h"
-#include "llvm/ADT/StringExtras.h"
+#include "Certificate/CertificateLines.h"
 
 using namespace llvm;
 
@@ -17,9 +10,9 @@ namespace pipec {
 
 namespace {
 
-class Reader {
+class Reader : CertificateLines {
 public:
-  Reader(StringRef text, DiagEngine &diags) : rest(text), diags(diags) {}
+  Reader(StringRef text, DiagEngine &diags) : CertificateLines(text, diags) {}
 
   FailureOr<Certificate> read() {
     if (!readAll())
@@ -41,82 +34,7 @@ private:
 
   static constexpr unsigned maxOpenCases = 64;
 
-  /// Takes the next line with words; false at the end.
-  bool next() {
-    words.clear();
-    at = 0;
-    while (words.empty() && !rest.empty()) {
-      auto [text, others] = rest.split('\n');
-      rest = others;
-      text = text.split("//").first;
-      SplitString(text, words, " \t\r");
-      current = text.trim(" \t\r");
-    }
-    if (words.empty())
-      current = rest;
-    return !words.empty();
-  }
-  /// Takes the next line, whose first word is one of several.
-  bool line() { return next() ? (at = 1, true) : wrong("another line"); }
-  /// Takes the next line, which must begin with `first`.
-  bool line(StringRef first) {
-    if (!next() || words[0] != first)
-      return wrong("a line `" + first + "`");
-    at = 1;
-    return true;
-  }
-  bool end() { return at == words.size() || wrong("the end of the line"); }
-  /// The next word of the line; empty at its end.
-  StringRef peek() const { return at < words.size() ? words[at] : ""; }
-  /// Takes the next word if it is `text`.
-  bool accept(StringRef text) { return peek() == text && ++at; }
-  bool word(StringRef text) { return accept(text) || wrong("`" + text + "`"); }
-  bool number(int64_t &into, int64_t most = int64_t(1) << 40) {
-    if (!peek().getAsInteger(10, into) && into >= 0 && into <= most)
-      return ++at;
-    return wrong("a number from 0 to " + Twine(most));
-  }
-  /// A number that may be negative.
-  bool signedNumber(int64_t &into) {
-    bool negative = at != words.size() && words[at].consume_front("-");
-    if (!number(into))
-      return false;
-    into = negative ? -into : into;
-    return true;
-  }
-  bool number(unsigned &into, unsigned most) {
-    int64_t value = 0;
-    if (!number(value, int64_t(most)))
-      return false;
-    into = unsigned(value);
-    return true;
-  }
-  bool rational(Rational &into, bool zero = false) {
-    std::optional<Rational> value = Rational::parse(peek());
-    if (!value || value->isNegative() || (value->isZero() && !zero))
-      return wrong(zero ? "a number" : "a positive number");
-    ++at;
-    into = *value;
-    return true;
-  }
-  SMRange place() const {
-    return {SMLoc::getFromPointer(current.begin()),
-            SMLoc::getFromPointer(current.end())};
-  }
-  bool wrong(const Twine &expected) {
-    StringRef found = at < words.size() ? words[at] : current.take_back(0);
-    SMRange range = {SMLoc::getFromPointer(found.begin()),
-                     SMLoc::getFromPointer(found.end())};
-    (void)diags.report(range, diag::CertificateSyntax, expected.str());
-    return false;
-  }
-
-  StringRef rest;
-  StringRef current;
-  SmallVector<StringRef> words;
-  size_t at = 0;
   Certificate made;
-  DiagEngine &diags;
 };
 
 } // namespace
@@ -375,14 +293,7 @@ bool Reader::readAll() {
   if (!line("pipec-certificate") || !word("1") || !end() || !readLayout() ||
       !readModel() || !readWords() || !readProof())
     return false;
-  words.clear();
-  StringRef text = rest.trim();
-  if (text.empty())
-    return true;
-  current = text.split('\n').first;
-  words.push_back(current);
-  at = 0;
-  return wrong("the end of the certificate");
+  return endOfText();
 }
 
 FailureOr<Certificate> readCertificate(StringRef text, DiagEngine &diags) {

@@ -6,6 +6,7 @@
 #include "Compare/CheckRun.h"
 #include "Driver/Figures.h"
 #include "Driver/Input.h"
+#include "Prove/ProofText.h"
 #include "Support/Decimal.h"
 #include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Json.h"
@@ -32,6 +33,7 @@ private:
   LogicalResult openSources();
   void checkAll();
   LogicalResult checkCertificate();
+  LogicalResult checkEverySize(StringRef text, const Schedule &schedule);
   void printText(raw_ostream &os) const;
   void printJson(json::OStream &json) const;
 
@@ -188,6 +190,31 @@ static std::vector<StringRef> leftOut(const Schedule &schedule) {
   return costs;
 }
 
+/// Checks a certificate of `pipec prove`.
+LogicalResult Check::checkEverySize(StringRef text, const Schedule &schedule) {
+  FailureOr<ProofText> proof = readProofText(text, diags);
+  if (failed(proof))
+    return failure();
+  FailureOr<CheckedProof> result = checkProofText(*proof, schedule, diags);
+  if (failed(result))
+    return failure();
+  return write(
+      [&](raw_ostream &os) {
+        os << terminalText(schedule.name) << ": proven for "
+           << countText(result->families, "list")
+           << " per rank, with micro-batches from " << result->from << " on; "
+           << result->step << " more take " << decimalText(result->rate)
+           << " more\n";
+      },
+      [&](json::OStream &json) {
+        json.attribute("proven", true);
+        json.attribute("families", result->families);
+        json.attribute("from", result->from);
+        json.attribute("step", result->step);
+        writeExact(json, "rate", result->rate);
+      });
+}
+
 LogicalResult Check::checkCertificate() {
   for (Opt option : {Opt::Library, Opt::Grid})
     if (args.has(option))
@@ -205,6 +232,8 @@ LogicalResult Check::checkCertificate() {
   if (failed(text))
     return failure();
   progress.phase("checking the certificate");
+  if (isProofText(*text))
+    return checkEverySize(*text, *schedule);
   FailureOr<Certificate> certificate = readCertificate(*text, diags);
   if (failed(certificate) ||
       failed(checkSame(*certificate, *schedule, diags)) ||

@@ -82,7 +82,7 @@ int DiagSession::finish(LogicalResult result) {
   warnings.noteMore([this](const Diagnostic &more) { print(more); });
   if (badUsage)
     return 2;
-  return succeeded(result) && !diags.hadErrors() ? 0 : 1;
+  return succeeded(result) && !diags.hadErrors() ? status : 1;
 }
 
 /// True if the environment has the variable with a value other than 0.

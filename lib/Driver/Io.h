@@ -102,6 +102,8 @@ public:
   /// `--verify-diagnostics` it is 0 if exactly the expected diagnostics were
   /// emitted.
   int finish(llvm::LogicalResult result);
+  /// Sets the exit status in place of 0.
+  void setStatus(int other) { status = other; }
 
 private:
   FatalErrors::Handlers fatalHandlers();
@@ -123,6 +125,7 @@ private:
   WarningLimit warnings;
   /// True if there was an error in the command line.
   bool badUsage = false;
+  int status = 0;
   /// `--color`: always, never, or by the stream and the environment.
   std::optional<bool> colors;
   llvm::raw_ostream &err;

@@ -62,6 +62,8 @@ public:
   bool isProgram() const { return input.kind == InputKind::Program; }
   /// The file of a program; null for a list of steps.
   const ast::Module *module() const { return parsed; }
+  /// A program after `check`.
+  const CheckedProgram &checkedProgram() const { return *program; }
   /// The schedules of a program.
   llvm::ArrayRef<CheckedSchedule> schedules() const {
     return program->schedules;
