@@ -84,6 +84,26 @@ struct Certificate {
     bool isLater;
     int64_t time;
   };
+  /// Weights of times that every run has, in parts of a unit: between the
+  /// starts of two steps of each micro-batch, before the start of a step, and
+  /// after it.
+  struct Charges {
+    struct Charge {
+      enum Kind { Between, Before, After } kind;
+      Letter letter;
+      Letter to;
+      unsigned microbatch;
+      int64_t weight;
+    };
+    unsigned rank;
+    /// The states of the rank have the counts of all letters, or of F and I
+    /// (B).
+    bool withW;
+    int64_t unit;
+    std::vector<Charge> charges;
+    /// Without W: the weight of the time in which W run.
+    int64_t weightOfW;
+  };
   /// A part of the proof. A part with cases is followed by the parts of its
   /// case, then by the parts of the opposite.
   struct Part {
@@ -96,6 +116,7 @@ struct Certificate {
     std::vector<Round> rounds;
     /// The rank whose own steps exceed the makespan after the rounds.
     std::optional<unsigned> machine;
+    std::optional<Charges> charges;
     std::optional<Case> split;
     Place place;
   };

@@ -4,8 +4,9 @@
 // Every step has a window: its earliest start and its latest end in a schedule
 // of the refuted makespan. Windows are narrowed along the order of data and of
 // micro-batches, and by all orders of one rank (CertificateRank.cpp). When a
-// window is too small for its step, or a rank has no order left, there is no
-// such schedule (docs/Rationale/Bounds.md).
+// window is too small for its step, a rank has no order left, or charges exceed
+// the makespan (CertificateCharges.cpp), there is no such schedule
+// (docs/Rationale/Bounds.md).
 //
 //===----------------------------------------------------------------------===//
 
@@ -75,24 +76,6 @@ bool ProofWindows::canFollow(unsigned rank,
       return false;
   }
   return true;
-}
-
-/// Calls `visit(from, to, hop)`, with two letters, for each dependence between
-/// steps of a micro-batch, in topological order.
-template <typename Visitor>
-static void forEachDataArc(const ProofWindows &windows, Visitor visit) {
-  using Letter = Certificate::Letter;
-  enum : unsigned { F, I, W };
-  const Certificate &certificate = *windows.certificate;
-  for (const Certificate::Edge &edge : certificate.edges)
-    visit(Letter{F, edge.from}, Letter{F, edge.to}, edge.hops[0]);
-  for (unsigned stage = 0; stage != certificate.stages; ++stage)
-    visit(Letter{F, stage}, Letter{I, stage}, 0);
-  for (const Certificate::Edge &edge : llvm::reverse(certificate.edges))
-    visit(Letter{I, edge.to}, Letter{I, edge.from}, edge.hops[1]);
-  for (unsigned stage = 0; windows.kinds == 3 && stage != certificate.stages;
-       ++stage)
-    visit(Letter{I, stage}, Letter{W, stage}, 0);
 }
 
 /// Calls `visit` for the letters of all stages.
@@ -211,7 +194,10 @@ static OrdersLeft narrow(ProofWindows &windows, const Certificate::Part &part,
   }
   if (part.machine && takesTooLong(windows, *part.machine))
     return OrdersLeft::None;
-  return OrdersLeft::Some;
+  if (!part.charges)
+    return OrdersLeft::Some;
+  rank = part.charges->rank;
+  return checkCharges(windows, *part.charges);
 }
 
 LogicalResult checkProof(const Certificate &certificate, DiagEngine &diags) {

@@ -40,15 +40,20 @@ public:
   }
 
   OrdersLeft narrow() {
-    // One value of a table is never a key.
-    if (counts.size() * bits > 120)
+    if (!hasKeys())
       return OrdersLeft::TooManyStates;
-    before = windows.lettersBefore(rank);
     OrdersLeft left = findEarliest();
     return left == OrdersLeft::Some ? findLatest() : left;
   }
+  OrdersLeft findLeast(function_ref<int64_t(const LetterCounts &)> costOf,
+                       __int128 &least);
 
 private:
+  bool hasKeys() {
+    before = windows.lettersBefore(rank);
+    // One value of a table is never a key.
+    return counts.size() * bits <= 120;
+  }
   /// The counts of the letters, packed.
   using Key = std::pair<uint64_t, uint64_t>;
   static constexpr int64_t none = -(int64_t(1) << 62);
@@ -68,6 +73,8 @@ private:
     int64_t most, least;
   };
   static constexpr size_t maxStates = 3'000'000;
+  /// If only the states after two numbers of steps are kept.
+  static constexpr size_t maxStatesInTurn = 12'000'000;
 
   Key key() const {
     unsigned __int128 key = 0;
@@ -267,8 +274,55 @@ OrdersLeft RankOrders::findLatest() {
   return OrdersLeft::Some;
 }
 
+OrdersLeft
+RankOrders::findLeast(function_ref<int64_t(const LetterCounts &)> costOf,
+                      __int128 &least) {
+  if (!hasKeys())
+    return OrdersLeft::TooManyStates;
+  struct Reached {
+    Key key;
+    __int128 cost;
+    /// Per unit of time of the steps that lead here.
+    int64_t rate;
+  };
+  // Nothing has started.
+  if (costOf(counts) < 0)
+    return OrdersLeft::None;
+  std::vector<Reached> last = {{key(), 0, 0}}, made;
+  DenseMap<Key, uint32_t> numbers;
+  size_t total = 0;
+  for (unsigned done = 0; done != counts.size() * windows.m; ++done) {
+    made.clear();
+    numbers.clear();
+    for (const Reached &from : last)
+      forNext({from.key, 0, 0}, [&](const Next &next) {
+        auto [it, isNew] = numbers.try_emplace(next.key, made.size());
+        if (isNew)
+          made.push_back({next.key, -1, costOf(counts)});
+        Reached &to = made[it->second];
+        __int128 cost = from.cost + __int128(next.time) * to.rate;
+        if (to.cost < 0 || cost < to.cost)
+          to.cost = cost;
+      });
+    total += made.size();
+    if (any_of(made, [](const Reached &to) { return to.rate < 0; }))
+      return OrdersLeft::None;
+    if (total > maxStatesInTurn)
+      return OrdersLeft::TooManyStates;
+    std::swap(last, made);
+  }
+  least = last.front().cost;
+  return OrdersLeft::Some;
+}
+
 OrdersLeft narrowRank(ProofWindows &windows, unsigned rank, bool withW) {
   return RankOrders(windows, rank, withW).narrow();
+}
+
+OrdersLeft leastCost(ProofWindows &windows, unsigned rank, bool withW,
+                     function_ref<int64_t(const LetterCounts &)> costOf,
+                     __int128 &least) {
+  return RankOrders(windows, rank, withW).findLeast(costOf, least);
 }
 
 } // namespace pipec

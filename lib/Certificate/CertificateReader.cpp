@@ -30,6 +30,12 @@ private:
   bool readParts();
   bool readPart();
   bool readRounds(Certificate::Part &part);
+  bool readRank(unsigned &rank, bool &withW);
+  bool readLetter(StringRef text, unsigned rank, unsigned kinds,
+                  Certificate::Letter &into);
+  bool readName(StringRef prefix, unsigned &into, unsigned most,
+                const Twine &expected);
+  bool readCharges(Certificate::Charges &charges);
   bool readCase(Certificate::Part &part);
 
   static constexpr unsigned maxOpenCases = 64;
@@ -207,16 +213,81 @@ bool Reader::readProof() {
   return readParts();
 }
 
-/// `windows 0 1:FI 2`, after the first word, until `machine` or the end.
+/// `0:FI` or `0`
+bool Reader::readRank(unsigned &rank, bool &withW) {
+  withW = at == words.size() || !made.split || !words[at].consume_back(":FI");
+  return number(rank, made.ranks - 1);
+}
+
+/// `windows 0 1:FI 2`, after the first word, until another argument or the end.
 bool Reader::readRounds(Certificate::Part &part) {
-  while (at != words.size() && peek() != "machine") {
-    unsigned rank = 0;
-    bool withoutW = made.split && words[at].consume_back(":FI");
-    if (!number(rank, made.ranks - 1))
+  while (at != words.size() && peek() != "machine" && peek() != "charges") {
+    Certificate::Part::Round round = {};
+    if (!readRank(round.rank, round.withW))
       return false;
-    part.rounds.push_back({rank, !withoutW});
+    part.rounds.push_back(round);
   }
   return true;
+}
+
+/// `F3`, one of the first `kinds` kinds of a stage of `rank`.
+bool Reader::readLetter(StringRef text, unsigned rank, unsigned kinds,
+                        Certificate::Letter &into) {
+  StringRef names = made.split ? "FIW" : "FB";
+  size_t kind = names.take_front(kinds).find(text.take_front());
+  if (text.empty() || kind == StringRef::npos ||
+      text.drop_front().getAsInteger(10, into.stage) ||
+      into.stage >= made.stages || made.map[into.stage] != rank)
+    return wrong("a kind and a stage of rank " + Twine(rank) +
+                 ", such as F0, and two as F0-F1");
+  into.kind = unsigned(kind);
+  return true;
+}
+
+/// `3:FI of 1000 F3-F4 10 before F3 m0 20 after I3 m7 30 W 40`, after the first
+/// word.
+bool Reader::readCharges(Certificate::Charges &charges) {
+  using Charge = Certificate::Charges::Charge;
+  bool withW = false;
+  if (!readRank(charges.rank, withW) || !word("of") || !number(charges.unit))
+    return false;
+  // Whole backwards have no W.
+  charges.withW = withW && made.split;
+  unsigned kinds = charges.withW ? 3 : 2;
+  while (at != words.size()) {
+    if (made.split && !charges.withW && accept("W")) {
+      if (!number(charges.weightOfW))
+        return false;
+      continue;
+    }
+    Charge charge = {};
+    charge.kind = accept("before")  ? Charge::Before
+                  : accept("after") ? Charge::After
+                                    : Charge::Between;
+    auto [letter, to] = peek().split('-');
+    if (charge.kind != Charge::Between)
+      letter = peek();
+    if (!readLetter(letter, charges.rank, kinds, charge.letter) ||
+        (charge.kind == Charge::Between &&
+         !readLetter(to, charges.rank, kinds, charge.to)))
+      return false;
+    ++at;
+    if ((charge.kind != Charge::Between &&
+         !readName("m", charge.microbatch, made.microbatches - 1,
+                   "a micro-batch, such as m0")) ||
+        !number(charge.weight))
+      return false;
+    charges.charges.push_back(charge);
+  }
+  return true;
+}
+
+bool Reader::readName(StringRef prefix, unsigned &into, unsigned most,
+                      const Twine &expected) {
+  if (!peek().starts_with(prefix) ||
+      peek().drop_front().getAsInteger(10, into) || into > most)
+    return wrong(expected);
+  return bool(++at);
 }
 
 /// `I s3 m4 <= 517`
@@ -228,16 +299,10 @@ bool Reader::readCase(Certificate::Part &part) {
     return wrong("a kind of step");
   split.letter.kind = unsigned(kind);
   ++at;
-  auto name = [&](StringRef prefix, unsigned &into, unsigned most,
-                  const Twine &expected) {
-    if (!peek().starts_with(prefix) ||
-        peek().drop_front().getAsInteger(10, into) || into > most)
-      return wrong(expected);
-    return bool(++at);
-  };
-  if (!name("s", split.letter.stage, made.stages - 1, "a stage, such as s0") ||
-      !name("m", split.microbatch, made.microbatches - 1,
-            "a micro-batch, such as m0"))
+  if (!readName("s", split.letter.stage, made.stages - 1,
+                "a stage, such as s0") ||
+      !readName("m", split.microbatch, made.microbatches - 1,
+                "a micro-batch, such as m0"))
     return false;
   split.isLater = accept(">");
   return (split.isLater || word("<=")) && number(split.time) && end();
@@ -261,12 +326,14 @@ bool Reader::readPart() {
     return --at, wrong("a line `by`, `windows` or `case`");
   if (accept("paths"))
     return end();
-  if (!accept("windows") && peek() != "machine")
-    return wrong("`paths`, `windows` or `machine`");
+  if (!accept("windows") && peek() != "machine" && peek() != "charges")
+    return wrong("`paths`, `windows`, `machine` or `charges`");
   if (!readRounds(part))
     return false;
   if (at == words.size())
     return true;
+  if (accept("charges"))
+    return readCharges(part.charges.emplace());
   return word("machine") && number(part.machine.emplace(), made.ranks - 1) &&
          end();
 }

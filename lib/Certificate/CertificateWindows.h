@@ -10,6 +10,8 @@
 
 #include "Certificate/Certificate.h"
 
+#include "llvm/ADT/STLFunctionalExtras.h"
+
 #include <algorithm>
 
 namespace pipec {
@@ -74,8 +76,42 @@ private:
 /// The orders that remain for a rank.
 enum class OrdersLeft { Some, None, TooManyStates };
 
+/// Calls `visit(from, to, hop)`, with two letters, for each dependence between
+/// steps of a micro-batch, in topological order.
+template <typename Visitor>
+void forEachDataArc(const ProofWindows &windows, Visitor visit) {
+  using Letter = Certificate::Letter;
+  enum : unsigned { F, I, W };
+  const Certificate &certificate = *windows.certificate;
+  for (const Certificate::Edge &edge : certificate.edges)
+    visit(Letter{F, edge.from}, Letter{F, edge.to}, edge.hops[0]);
+  for (unsigned stage = 0; stage != certificate.stages; ++stage)
+    visit(Letter{F, stage}, Letter{I, stage}, 0);
+  for (size_t i = certificate.edges.size(); i-- != 0;) {
+    const Certificate::Edge &edge = certificate.edges[i];
+    visit(Letter{I, edge.to}, Letter{I, edge.from}, edge.hops[1]);
+  }
+  for (unsigned stage = 0; windows.kinds == 3 && stage != certificate.stages;
+       ++stage)
+    visit(Letter{I, stage}, Letter{W, stage}, 0);
+}
+
 /// Narrows the windows of the steps of a rank to the times in its orders.
 /// Without `withW`, narrows only F and I (B); W may then be interrupted.
 OrdersLeft narrowRank(ProofWindows &windows, unsigned rank, bool withW);
+
+/// By kind and chunk: how often each letter of a rank has started.
+using LetterCounts = std::vector<unsigned>;
+
+/// The least sum, over the orders of a rank, of the time of each step times
+/// `costOf` the counts after its start. Orders as in `narrowRank`, without
+/// windows. Nothing remains if a cost is negative.
+OrdersLeft leastCost(ProofWindows &windows, unsigned rank, bool withW,
+                     llvm::function_ref<int64_t(const LetterCounts &)> costOf,
+                     __int128 &least);
+
+/// None if the charges exceed the refuted makespan.
+OrdersLeft checkCharges(ProofWindows &windows,
+                        const Certificate::Charges &charges);
 
 } // namespace pipec

@@ -229,8 +229,8 @@ LogicalResult SearchRun::certify(const FoundSchedule &found,
   progress.phase("proving");
   search::Budget budget(request.work());
   search::Refutation proof =
-      found.cases
-          ? *found.cases
+      found.proof
+          ? *found.proof
           : search::prove(found.model.problem, found.boundTicks, budget);
   report.certified = found.model.time(proof.refuted + 1);
   certificate.emplace(args.text(Opt::Certificate));

@@ -7,31 +7,6 @@
 
 namespace pipec::search {
 
-/// The figures that determine the states of a rank.
-static std::vector<Ticks> stateKey(const Problem &problem, unsigned rank,
-                                   bool withW) {
-  std::vector<Ticks> key = {withW, problem.caps[rank]};
-  for (unsigned chunk = 0; chunk != problem.chunks; ++chunk) {
-    const StageFigures &own = problem.stages[problem.stageOf(rank, chunk)];
-    if (withW) {
-      key.push_back(own.givenByI);
-      key.push_back(own.givenByW);
-    } else {
-      key.push_back(own.taken());
-    }
-    for (unsigned kind = 0; problem.hasMoreTakers() && kind != 3; ++kind)
-      key.push_back(own.during[kind]);
-    if (problem.hasMoreTakers())
-      key.push_back(own.givenByI);
-  }
-  for (unsigned letter = 0; letter != problem.numLetters(); ++letter) {
-    auto before = problem.before(problem.info(rank, letter));
-    key.push_back(before.size());
-    key.insert(key.end(), before.begin(), before.end());
-  }
-  return key;
-}
-
 /// The states of a rank; null when there are too many.
 const StateSpace *Narrower::listed(unsigned rank, bool withW, Budget &budget) {
   // Whole backwards have one list.
@@ -39,7 +14,7 @@ const StateSpace *Narrower::listed(unsigned rank, bool withW, Budget &budget) {
     return nullptr;
   auto &own = spaces[2 * rank + withW];
   if (!own) {
-    auto &space = known[stateKey(problem, rank, withW)];
+    auto &space = known[StateSpace::key(problem, rank, withW)];
     if (!space) {
       space = std::make_shared<StateSpace>(problem, rank, withW);
       budget.spend(uint64_t(space->numTuples()) * 64 + 100'000);
@@ -146,6 +121,13 @@ void Refuter::raise(Ticks best, Budget &budget) {
     else
       stride = std::max<Ticks>(1, stride / 3);
   }
+}
+
+void Refuter::take(Ticks bound) {
+  if (bound <= lowerBound)
+    return;
+  lowerBound = bound;
+  stride = 0;
 }
 
 namespace {
@@ -296,6 +278,13 @@ std::optional<Refutation> Prover::run(Ticks trial, bool cases, Budget &budget) {
   if (cases && shaveAll(windows, part, budget))
     return finished();
   return std::nullopt;
+}
+
+Refutation proofOf(const ChargeBound &found) {
+  Refutation proof;
+  proof.refuted = found.bound - 1;
+  proof.parts.emplace_back().narrowing.charges = found.charges;
+  return proof;
 }
 
 Refutation prove(const Problem &problem, Ticks bound, Budget &budget) {

@@ -2,15 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Proofs for a checker that uses the order of data and of micro-batches, the
-// states of a rank and Jackson's rule only. Where windows alone refute nothing,
-// a step starts early or late, and each case is refuted on its own: the fourth
-// bound of docs/Rationale/Bounds.md.
+// states of a rank, Jackson's rule and charges only. Where windows alone refute
+// nothing, a step starts early or late, and each case is refuted on its own:
+// the fourth bound of docs/Rationale/Bounds.md.
 //
 //===----------------------------------------------------------------------===//
 
 #pragma once
 
-#include "Search/RankFilter.h"
+#include "Search/Charges.h"
 
 #include <map>
 #include <memory>
@@ -28,6 +28,8 @@ struct Narrowing {
   std::vector<Round> rounds;
   /// The rank whose own steps exceed the makespan after the rounds.
   std::optional<uint32_t> machine;
+  /// The charges that exceed the makespan after the rounds.
+  std::optional<Charges> charges;
 };
 
 /// Narrows the windows of all steps along paths and by the orders of one rank
@@ -90,6 +92,8 @@ public:
   Ticks bound() const { return lowerBound; }
   /// Raises the bound, at most to `best`, the makespan of a schedule.
   void raise(Ticks best, Budget &budget);
+  /// Takes a bound that was proven otherwise.
+  void take(Ticks bound);
 
   const Paths &paths() const { return narrower.paths(); }
   /// False when a rank has too many states to be filtered.
@@ -129,6 +133,9 @@ struct Refutation {
   /// parts of its second.
   std::vector<ProofPart> parts;
 };
+
+/// The proof of a bound by charges.
+Refutation proofOf(const ChargeBound &found);
 
 /// Proves `bound`, or as much of it as is possible without cases.
 Refutation prove(const Problem &problem, Ticks bound, Budget &budget);

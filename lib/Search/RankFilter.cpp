@@ -119,12 +119,37 @@ private:
 
 } // namespace
 
-StateSpace::StateSpace(const Problem &problem, unsigned rank, bool withW)
+std::vector<Ticks> StateSpace::key(const Problem &problem, unsigned rank,
+                                   bool withW) {
+  std::vector<Ticks> key = {withW, problem.caps[rank]};
+  for (unsigned chunk = 0; chunk != problem.chunks; ++chunk) {
+    const StageFigures &own = problem.stages[problem.stageOf(rank, chunk)];
+    if (withW) {
+      key.push_back(own.givenByI);
+      key.push_back(own.givenByW);
+    } else {
+      key.push_back(own.taken());
+    }
+    for (unsigned kind = 0; problem.hasMoreTakers() && kind != 3; ++kind)
+      key.push_back(own.during[kind]);
+    if (problem.hasMoreTakers())
+      key.push_back(own.givenByI);
+  }
+  for (unsigned letter = 0; letter != problem.numLetters(); ++letter) {
+    auto before = problem.before(problem.info(rank, letter));
+    key.push_back(before.size());
+    key.insert(key.end(), before.begin(), before.end());
+  }
+  return key;
+}
+
+StateSpace::StateSpace(const Problem &problem, unsigned rank, bool withW,
+                       uint64_t maxTuples)
     : microbatches(problem.microbatches), withW(withW),
       numLetters(withW ? problem.numLetters() : 2 * problem.chunks) {
   unsigned base = problem.letter(LetterI, problem.chunks - 1);
   Lister lister(problem, rank, base, numLetters);
-  listed = lister.run(maxStates / (microbatches + 1));
+  listed = lister.run(maxTuples);
   if (!listed)
     return;
   // Every letter except the base letter raises the sum of the offsets.

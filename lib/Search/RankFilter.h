@@ -33,8 +33,17 @@ public:
   /// The largest number of states of a rank that are listed.
   static constexpr uint64_t maxStates = 2'500'000;
 
-  /// With all letters of the rank, or with F and I alone.
-  StateSpace(const Problem &problem, unsigned rank, bool withW);
+  /// With all letters of the rank, or with F and I alone. At most `maxTuples`
+  /// are listed.
+  StateSpace(const Problem &problem, unsigned rank, bool withW,
+             uint64_t maxTuples);
+  StateSpace(const Problem &problem, unsigned rank, bool withW)
+      : StateSpace(problem, rank, withW,
+                   maxStates / (problem.microbatches + 1)) {}
+
+  /// The figures that determine the states of a rank.
+  static std::vector<Ticks> key(const Problem &problem, unsigned rank,
+                                bool withW);
 
   /// False when there are too many states.
   bool isListed() const { return listed; }

@@ -35,7 +35,7 @@ private:
   };
 
   Ticks bound() const {
-    return cases ? std::max(refuter.bound(), cases->refuted + 1)
+    return proof ? std::max(refuter.bound(), proof->refuted + 1)
                  : refuter.bound();
   }
   bool closed() const {
@@ -68,14 +68,17 @@ private:
   void decode(uint64_t perMille, uint64_t forBound);
   void anneal(uint64_t perMille, uint64_t forBound);
   void raiseBound(uint64_t perMille, Ticks most);
+  void proveCharges(uint64_t perMille);
   void proveCases(uint64_t perMille);
   bool runPhase(const tuning::Phase &phase);
 
   const Problem &problem;
   const SearchOptions &options;
   Refuter refuter;
-  std::optional<Refutation> cases;
-  /// The effort that windows have not used; cases get it.
+  /// The proof of a bound by cases or charges.
+  std::optional<Refutation> proof;
+  BoundSource proofSource = BoundSource::Cases;
+  /// The effort that windows have not used; charges and cases get it.
   uint64_t saved = 0;
   std::vector<Run> runs;
   /// Rounds of annealing so far.
@@ -205,13 +208,27 @@ void Searcher::raiseBound(uint64_t perMille, Ticks most) {
   saved += budget.left();
 }
 
+void Searcher::proveCharges(uint64_t perMille) {
+  Budget budget(share(perMille) + saved, options.stop);
+  auto found = boundByCharges(problem, bound(), best.makespan, budget);
+  saved = budget.left();
+  if (found) {
+    proof = proofOf(*found);
+    proofSource = BoundSource::Charges;
+    refuter.take(found->bound);
+  }
+  note("charges");
+}
+
 void Searcher::proveCases(uint64_t perMille) {
   Budget budget(share(perMille) + saved, options.stop);
   saved = 0;
   if (over() || !refuter.isComplete(budget))
     return;
-  if (auto proof = proveByCases(problem, bound(), best.makespan, budget))
-    cases = std::move(proof);
+  if (auto found = proveByCases(problem, bound(), best.makespan, budget)) {
+    proof = std::move(found);
+    proofSource = BoundSource::Cases;
+  }
   note("cases");
 }
 
@@ -227,6 +244,9 @@ bool Searcher::runPhase(const tuning::Phase &phase) {
     return true;
   case tuning::Phase::Anneal:
     anneal(phase.share, phase.forBound);
+    return true;
+  case tuning::Phase::Charges:
+    proveCharges(phase.share);
     return true;
   case tuning::Phase::Cases:
     break;
@@ -252,16 +272,16 @@ SearchResult Searcher::run(const std::vector<Words> &starts) {
       break;
   if (options.prove)
     proveCases(tuning::proveShare);
-  if (cases && refuter.bound() > cases->refuted + 1)
-    cases.reset();
+  if (proof && refuter.bound() > proof->refuted + 1)
+    proof.reset();
   SearchResult result;
   result.best = best;
   result.bound = std::min(bound(), best.makespan);
-  result.source = cases                                 ? BoundSource::Cases
+  result.source = proof                                 ? proofSource
                   : refuter.bound() > simple            ? BoundSource::Windows
                   : refuter.paths().longest() == simple ? BoundSource::Paths
                                                         : BoundSource::Rank;
-  result.cases = std::move(cases);
+  result.proof = std::move(proof);
   result.stopped = stopped() && !closed();
   return result;
 }

@@ -39,9 +39,10 @@ struct SearchOptions {
 };
 
 /// The argument that a bound follows from.
-enum class BoundSource { Paths, Rank, Windows, Cases };
+enum class BoundSource { Paths, Rank, Windows, Cases, Charges };
 inline const char *nameOf(BoundSource source) {
-  static constexpr const char *names[] = {"paths", "rank", "windows", "cases"};
+  static constexpr const char *names[] = {"paths", "rank", "windows", "cases",
+                                          "charges"};
   return names[unsigned(source)];
 }
 
@@ -49,8 +50,8 @@ struct SearchResult {
   Found best;
   Ticks bound = 0;
   BoundSource source = BoundSource::Paths;
-  /// The proof of a bound by cases.
-  std::optional<Refutation> cases;
+  /// The proof of a bound by cases or charges.
+  std::optional<Refutation> proof;
   /// `stop` was set before the search ended.
   bool stopped = false;
 

@@ -14,10 +14,10 @@
 
 namespace pipec::search::tuning {
 
-/// Decode blocks; raise the bound by windows; anneal, one round; or prove by
-/// cases and, if that pays off, prove until the search ends.
+/// Decode blocks; raise the bound by windows, or by charges; anneal, one round;
+/// or prove by cases and, if that pays off, prove until the search ends.
 struct Phase {
-  enum Kind { Blocks, Bound, Anneal, Cases } kind;
+  enum Kind { Blocks, Bound, Charges, Anneal, Cases } kind;
   /// Parts per thousand of the effort: of all runs together, and of windows,
   /// which raise the bound at the same time.
   unsigned share;
@@ -29,15 +29,15 @@ struct Phase {
 constexpr uint32_t shortSteps = 1200;
 constexpr Phase shortPhases[] = {
     {Phase::Blocks, 5},   {Phase::Bound, 20},       {Phase::Blocks, 95},
-    {Phase::Bound, 30},   {Phase::Anneal, 10, 200}, {Phase::Anneal, 20},
-    {Phase::Anneal, 30},  {Phase::Anneal, 50},      {Phase::Anneal, 80},
-    {Phase::Anneal, 120}, {Phase::Cases, 60},       {Phase::Anneal, 120},
-    {Phase::Anneal, 120}, {Phase::Anneal, 120},
+    {Phase::Bound, 30},   {Phase::Charges, 20},     {Phase::Anneal, 10, 180},
+    {Phase::Anneal, 20},  {Phase::Anneal, 30},      {Phase::Anneal, 50},
+    {Phase::Anneal, 80},  {Phase::Anneal, 120},     {Phase::Cases, 60},
+    {Phase::Anneal, 120}, {Phase::Anneal, 120},     {Phase::Anneal, 120},
 };
 constexpr Phase longPhases[] = {
     {Phase::Blocks, 5},   {Phase::Bound, 20},        {Phase::Blocks, 95},
-    {Phase::Bound, 30},   {Phase::Anneal, 110, 270}, {Phase::Anneal, 160},
-    {Phase::Anneal, 160}, {Phase::Anneal, 160},
+    {Phase::Bound, 30},   {Phase::Charges, 30},      {Phase::Anneal, 110, 240},
+    {Phase::Anneal, 160}, {Phase::Anneal, 160},      {Phase::Anneal, 160},
 };
 /// Cases pay off if their phase closes one of `caseGain` parts of the gap; they
 /// then get `caseShare`. `SearchOptions::prove` gets its share beside the

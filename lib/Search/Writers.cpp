@@ -218,12 +218,34 @@ void writeProgram(const Model &model, const Words &words,
 // Certificates
 //===----------------------------------------------------------------------===//
 
-static void writeProof(ArrayRef<ProofPart> parts, StringRef kinds,
-                       raw_ostream &os) {
+static void writeCharges(const Charges &charges, const Problem &problem,
+                         StringRef kinds, raw_ostream &os) {
+  using Charge = Charges::Charge;
+  auto name = [&](unsigned number) {
+    const Letter &letter = problem.info(charges.rank, number);
+    return kinds[letter.kind] + std::to_string(letter.stage);
+  };
+  os << " charges " << charges.rank
+     << (charges.withW || !problem.split ? "" : ":FI") << " of "
+     << Charges::unit;
+  for (const Charge &charge : charges.charges) {
+    if (charge.kind == Charge::Between)
+      os << ' ' << name(charge.letter) << '-' << name(charge.to);
+    else
+      os << (charge.kind == Charge::Before ? " before " : " after ")
+         << name(charge.letter) << " m" << charge.microbatch;
+    os << ' ' << charge.weight;
+  }
+  if (charges.weightOfW)
+    os << " W " << charges.weightOfW;
+}
+
+static void writeProof(ArrayRef<ProofPart> parts, const Problem &problem,
+                       StringRef kinds, raw_ostream &os) {
   // The cases whose second one is still to come.
   unsigned open = 0;
   for (const ProofPart &part : parts) {
-    const auto &[rounds, machine] = part.narrowing;
+    const auto &[rounds, machine, charges] = part.narrowing;
     if (!part.split)
       os << "by";
     if (!rounds.empty())
@@ -239,6 +261,8 @@ static void writeProof(ArrayRef<ProofPart> parts, StringRef kinds,
     }
     if (machine)
       os << " machine " << *machine;
+    else if (charges)
+      writeCharges(*charges, problem, kinds, os);
     else if (rounds.empty())
       os << " paths";
     os << '\n';
@@ -310,7 +334,7 @@ void writeCertificate(const Model &model, StringRef layout, const Words &words,
   std::optional<Rational> ticks = Rational::div(makespan, model.time(1));
   os << "makespan " << ticks.value_or(0) << "\nrefuted " << proof.refuted
      << '\n';
-  writeProof(proof.parts, kinds, os);
+  writeProof(proof.parts, problem, kinds, os);
 }
 
 } // namespace pipec::search

@@ -180,7 +180,7 @@ FailureOr<FoundSchedule> ScheduleSearch::find(const SearchProblem &problem,
   found.boundTicks = result.bound;
   found.bound = model.time(result.bound);
   found.source = result.source;
-  found.cases = std::move(result.cases);
+  found.proof = std::move(result.proof);
   // The number of schedules left out depends on the clock.
   const std::atomic<bool> *stop = problem.request.stop;
   found.stopped = result.stopped || (problem.libraryLeftOut && stop && *stop);
@@ -226,7 +226,7 @@ void ScheduleSearch::relaxBound(const SearchProblem &problem,
       search::Budget(limits.work / 4, problem.request.stop));
   found.bound = lower.bound;
   found.source = lower.source;
-  found.cases.reset();
+  found.proof.reset();
 }
 
 LogicalResult ScheduleSearch::setStart(const SearchProblem &problem,
@@ -275,7 +275,7 @@ void FoundSchedule::takeBound(const FoundSchedule &other) {
   bound = other.bound;
   boundTicks = other.boundTicks;
   source = other.source;
-  cases = other.cases;
+  proof = other.proof;
 }
 
 LogicalResult ScheduleSearch::setWords(const SearchProblem &problem,

@@ -105,7 +105,7 @@ struct FoundSchedule {
   bool overlapsGain = false;
   search::BoundSource source = search::BoundSource::Paths;
   /// The proof of a bound by cases.
-  std::optional<search::Refutation> cases;
+  std::optional<search::Refutation> proof;
   /// The peak activations of each rank.
   std::vector<Rational> peaks;
   /// The peak memory of each rank, with its parameters.

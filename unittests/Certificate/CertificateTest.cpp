@@ -77,7 +77,7 @@ TEST(Certificate, ProofsOfASearchAreAcceptedAndOthersRefused) {
     search::SearchResult result = search::search(model->problem, {}, options);
     search::Budget budget(search::workPerEffort);
     search::Refutation proof =
-        result.cases ? *result.cases
+        result.proof ? *result.proof
                      : search::prove(model->problem, result.bound, budget);
     ASSERT_EQ(proof.refuted + 1, result.bound) << round;
     Rational makespan = model->time(result.best.makespan);
@@ -118,14 +118,14 @@ TEST(Certificate, ProofsByCasesAreAcceptedAndOthersRefused) {
     options.work = search::workPerEffort / 50;
     options.prove = true;
     search::SearchResult result = search::search(model->problem, {}, options);
-    if (!result.cases)
+    if (!result.proof)
       continue;
     ++proofs;
-    ASSERT_EQ(result.cases->refuted + 1, result.bound) << round;
+    ASSERT_EQ(result.proof->refuted + 1, result.bound) << round;
     std::string text;
     llvm::raw_string_ostream os(text);
     search::writeCertificate(*model, "", result.best.words,
-                             model->time(result.best.makespan), *result.cases,
+                             model->time(result.best.makespan), *result.proof,
                              os);
     auto certificate = readCertificate(text, diags);
     ASSERT_TRUE(succeeded(certificate)) << text;

@@ -164,8 +164,10 @@ class Certificate:
                 opposites.append((H, L))
                 continue
             need(line[0] == "by", f"no proof {line}")
-            rounds, _, machine = " ".join(line[1:]).partition("machine")
-            if not (empty or self.rounds(rounds.split()[1:]) or (machine and self.machine(int(machine)))):
+            proof, _, charges = " ".join(line[1:]).partition("charges")
+            rounds, _, machine = proof.partition("machine")
+            if not (empty or self.rounds(rounds.split()[1:]) or (machine and self.machine(int(machine)))
+                    or (charges and self.charges(charges.split()))):
                 return False
             if not opposites:
                 return not list(rest)
@@ -345,6 +347,82 @@ class Certificate:
             elif now > end:
                 return True
         return False
+
+
+    def path(self, a, b):
+        """The longest path of one micro-batch from the start of letter a to that of b."""
+        found = {a: 0}
+        steps = [("F", s) for s in range(self.stages)] + [(k, s) for k in self.kinds[1:]
+                                                          for s in reversed(range(self.stages))]
+        for step in steps:
+            ways = [found[k, s] + self.time[k, s] + hop for k, s, hop in self.inputs(*step) if (k, s) in found]
+            if ways:
+                found[step] = max(ways)
+        return found[b]
+
+    def charges(self, words):
+        """Whether times that every run has exceed the makespan, weighted so that at most 1 is open at once."""
+        words = words[::-1]
+        rank, _, short = words.pop().partition(":")
+        r = int(rank)
+        need(words.pop() == "of" and short in ("", "FI"), "no charges")
+        unit, work, total = int(words.pop()), 0, 0
+        kinds = self.kinds[:2] if short else self.kinds
+        letters = [(k, s) for k in kinds for s in self.chunks[r]]
+
+        def letter(text):
+            need((text[0], int(text[1:])) in letters, f"{text} is not on rank {r}")
+            return letters.index((text[0], int(text[1:])))
+
+        # What is open after these counts.
+        opens = []
+        while words:
+            what = words.pop()
+            if what == "W":
+                work = int(words.pop())
+                need(short and work >= 0, "W in the states")
+                total += work * self.m * sum(self.time["W", s] for s in self.chunks[r])
+            elif what in ("before", "after"):
+                a, batch, weight = letter(words.pop()), words.pop(), int(words.pop())
+                need(batch[0] == "m" and weight >= 0, "no weight")
+                step = (*letters[a], int(batch[1:]))
+                if what == "before":
+                    total += weight * self.H[step]
+                    opens.append(lambda n, a=a, j=step[2], w=weight: w * (n[a] <= j))
+                else:
+                    total += weight * (self.refuted - self.L[step] + self.time[step[:2]])
+                    opens.append(lambda n, a=a, j=step[2], w=weight: w * (n[a] > j))
+            else:
+                a, b = map(letter, what.split("-"))
+                weight = int(words.pop())
+                need(weight >= 0, "no weight")
+                total += weight * self.m * self.path(letters[a], letters[b])
+                opens.append(lambda n, a=a, b=b, w=weight: w * (n[a] - n[b]))
+        before = self.order(r, self.kinds[1])
+        layer = {tuple(0 for _ in letters): 0}
+        for _ in range(len(letters) * self.m):
+            following, left = {}, {}
+            for state, cost in layer.items():
+                n = dict(zip(letters, state))
+                for i, own in enumerate(letters):
+                    if n[own] == self.m or any(n[other] <= n[own] for other in before[own]):
+                        continue
+                    to = state[:i] + (state[i] + 1,) + state[i + 1:]
+                    if to not in left:
+                        after = dict(zip(letters, to))
+                        if short:
+                            after.update({("W", s): after["I", s] for s in self.chunks[r]})
+                        fits = own[0] != "F" or self.safe(r, after)
+                        left[to] = unit - sum(open(to) for open in opens) if fits else None
+                    if left[to] is None:
+                        continue
+                    if left[to] < work:
+                        return False
+                    new = cost + self.time[own] * left[to]
+                    following[to] = min(new, following.get(to, new))
+            layer = following
+        need(unit >= work + sum(open(tuple(0 for _ in letters)) for open in opens), "too much is open at the start")
+        return total + min(layer.values()) > self.refuted * unit
 
 
 def main():
