@@ -142,3 +142,54 @@ TEST(Certificate, ProofsByCasesAreAcceptedAndOthersRefused) {
   }
   EXPECT_EQ(proofs, 4u);
 }
+
+TEST(Certificate, ProofsByChargesAreAcceptedAndOthersRefused) {
+  SourceFiles files;
+  DiagEngine diags(files, [](const Diagnostic &) {});
+  Random random(23);
+  unsigned proofs = 0, refused = 0;
+  for (unsigned round = 0; round != 300; ++round) {
+    auto model = search::makeModel(randomHeader(random, round >= 150),
+                                   random.chance(80), diags);
+    ASSERT_TRUE(succeeded(model));
+    search::SearchOptions options;
+    options.work = search::workPerEffort / 200;
+    search::SearchResult result = search::search(model->problem, {}, options);
+    search::Budget budget(search::workPerEffort / 50);
+    auto found =
+        search::boundByCharges(model->problem, 0, result.best.makespan, budget);
+    if (!found)
+      continue;
+    ++proofs;
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    search::writeCertificate(*model, "", result.best.words,
+                             model->time(result.best.makespan),
+                             search::proofOf(*found), os);
+    auto certificate = readCertificate(text, diags);
+    ASSERT_TRUE(succeeded(certificate)) << text;
+    Schedule schedule = search::makeSchedule(*model, result.best.words);
+    ASSERT_TRUE(accepts(*certificate, schedule, diags)) << text;
+
+    // A makespan that a schedule has is refuted by no charges, whether they are
+    // the same, larger, or others.
+    Certificate wrong = *certificate;
+    wrong.refuted = result.best.makespan;
+    ASSERT_FALSE(accepts(wrong, schedule, diags)) << text;
+    Certificate::Charges &charges = *wrong.proof[0].charges;
+    charges.weightOfW += charges.withW ? 0 : random.below(charges.unit / 4);
+    for (auto &charge : charges.charges)
+      charge.weight += random.below(charges.unit / 4);
+    ASSERT_FALSE(accepts(wrong, schedule, diags)) << text;
+    for (auto &charge : charges.charges)
+      charge.weight = random.below(charges.unit / 2);
+    ASSERT_FALSE(accepts(wrong, schedule, diags)) << text;
+    // Charges that add up to more than 1 prove nothing.
+    wrong = *certificate;
+    for (auto &charge : wrong.proof[0].charges->charges)
+      charge.weight *= 2;
+    refused += !accepts(wrong, schedule, diags);
+  }
+  EXPECT_GE(proofs, 150u);
+  EXPECT_GE(refused * 3, proofs);
+}

@@ -244,3 +244,27 @@ TEST(Search, BoundIsBelowAllSchedulesThatWaitForW) {
   }
   EXPECT_GE(decided, 500u);
 }
+
+/// Charges need no search: any number of them is a bound.
+TEST(Search, ChargesAreBelowAllSchedules) {
+  Random random(13);
+  ProblemLimits limits;
+  limits.spare = 2;
+  unsigned decided = 0, tight = 0;
+  for (unsigned round = 0; round != 1500; ++round) {
+    limits.moreTakers = round % 3 == 2 ? 100 : 0;
+    Problem problem = randomProblem(random, limits);
+    Budget budget(workPerEffort / 100);
+    auto found = boundByCharges(problem, 0, Problem::maxTicks, budget);
+    if (!found)
+      continue;
+    std::optional<bool> below = AllSchedules(problem, found->bound - 1).any();
+    ASSERT_FALSE(below.value_or(false))
+        << round << ": a makespan below the bound " << found->bound;
+    decided += below.has_value();
+    tight += AllSchedules(problem, found->bound).any().value_or(false);
+  }
+  EXPECT_GE(decided, 800u);
+  // Most bounds are those of schedules.
+  EXPECT_GE(tight * 2, decided);
+}

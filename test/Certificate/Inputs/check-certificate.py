@@ -358,6 +358,7 @@ class Certificate:
             ways = [found[k, s] + self.time[k, s] + hop for k, s, hop in self.inputs(*step) if (k, s) in found]
             if ways:
                 found[step] = max(ways)
+        need(b in found, f"no way from {a} to {b}")
         return found[b]
 
     def charges(self, words):
