@@ -3,8 +3,8 @@
 //
 // Each charge is the weight of a time that every run has. If the weights of the
 // times that are open at one moment never add up to more than 1, the run is at
-// least as long as all charges together, plus what they leave of the times of
-// the steps of the rank (docs/Rationale/Bounds.md).
+// least as long as all charges together, plus the rest of the times of the
+// steps of the rank (docs/Rationale/Bounds.md).
 //
 //===----------------------------------------------------------------------===//
 
@@ -80,7 +80,7 @@ OrdersLeft checkCharges(ProofWindows &windows,
     for (unsigned stage : stages)
       total +=
           __int128(certificate.model[stage].times[2]) * m * charges.weightOfW;
-  // What the charges leave of the time after these starts.
+  // The rest of each unit of time after these starts.
   auto leaves = [&](const LetterCounts &counts) {
     __int128 left = charges.unit - charges.weightOfW;
     for (auto [charge, own] : zip_equal(charges.charges, places)) {

@@ -4,7 +4,7 @@
 // The revised simplex method for programs of few rows: least cost of
 // non-negative amounts of columns whose sum is a given vector. Columns are
 // added between two solutions, and the prices of the rows say which would help.
-// Prices are floating point numbers: whoever uses them checks what they prove.
+// Prices are floating point numbers, so a proof needs a check of its own.
 //
 //===----------------------------------------------------------------------===//
 
