@@ -38,6 +38,15 @@ function(pipec_own_code target)
   endif()
 endfunction()
 
+# pipec_precompile(target header...): compiles headers once for the sources of a target.
+function(pipec_precompile target)
+  target_precompile_headers(${target} PRIVATE ${ARGN})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    # Lets ccache tell one precompiled header from another by its text.
+    target_compile_options(${target} PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
+  endif()
+endfunction()
+
 # What nearly every source reads of the standard library and of LLVM, compiled
 # once: a third to a half of the time that a source takes. Sources still include
 # what they use; PIPEC_PRECOMPILED_HEADERS=OFF shows one that does not.
@@ -48,11 +57,7 @@ function(pipec_precompile_headers target)
   if(NOT TARGET pipec-headers)
     add_library(pipec-headers OBJECT ${PROJECT_SOURCE_DIR}/cmake/Headers.cpp)
     pipec_own_code(pipec-headers)
-    target_precompile_headers(pipec-headers PRIVATE ${PROJECT_SOURCE_DIR}/cmake/Headers.h)
-    if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
-      # Lets ccache tell one precompiled header from another by its text.
-      target_compile_options(pipec-headers PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
-    endif()
+    pipec_precompile(pipec-headers ${PROJECT_SOURCE_DIR}/cmake/Headers.h)
   endif()
   target_precompile_headers(${target} REUSE_FROM pipec-headers)
 endfunction()

@@ -14,7 +14,8 @@ asked for; then nothing is done. An incomplete one, one made from other requirem
 or one whose Python does not start is removed and created again. (The file is empty in
 environments of earlier versions of this program, which are kept.) FOLDER.lock
 prevents concurrent creation. Downloads are tried three times, with a pause between
-attempts. PIPEC_PIP_ARGS contains further arguments for pip.
+attempts. PIPEC_PIP_ARGS contains further arguments for pip. Constraints that the
+settings of pip on this machine name are not applied, since the requirements are exact.
 """
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
@@ -61,12 +62,16 @@ def make(folder, options):
     subprocess.run([sys.executable, "-m", "venv", folder], check=True)
     if options.borrow:
         (site_packages(folder) / "borrowed.pth").write_text(f"{site_packages(options.borrow.absolute())}\n", encoding="utf-8")
-    install = [folder / "bin/python3", "-m", "pip", "install", *os.environ.get("PIPEC_PIP_ARGS", "").split()]
+    # What is compiled is what is imported. A variable of the environment replaces the
+    # setting of a file; one that is empty does not.
+    install = [folder / "bin/python3", "-m", "pip", "install", "--no-compile",
+               *os.environ.get("PIPEC_PIP_ARGS", "").split()]
+    settings = os.environ | {"PIP_CONSTRAINT": os.devnull}
     for arguments in (options.requirements, ["--no-deps", "--no-build-isolation", *options.without_dependencies]):
         names = [argument for argument in arguments if not argument.startswith("--")]
         for number in range(1, TRIES + 1 if names else 1):
             print(f"installing {' '.join(names)}, try {number} of {TRIES}", flush=True)
-            if subprocess.run([*install, *arguments], check=number == TRIES).returncode == 0:
+            if subprocess.run([*install, *arguments], env=settings, check=number == TRIES).returncode == 0:
                 break
             time.sleep(options.pause)
     (folder / ".complete").write_text(description(options), encoding="utf-8")
