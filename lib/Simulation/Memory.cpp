@@ -279,6 +279,26 @@ std::vector<int64_t> MemoryModel::groupLevels(unsigned rank) const {
   return levels;
 }
 
+void MemoryModel::changes(unsigned rank,
+                          function_ref<void(size_t, int64_t)> change) const {
+  const StepList &list = schedule->ranks[rank];
+  int64_t before = resident[rank];
+  walk(rank,
+       [&](size_t begin, size_t end, bool atEnd, const MemoryLevel &level) {
+         int64_t by = level.total() - before;
+         before = level.total();
+         if (isCompute(list[begin].kind()))
+           for (size_t i = begin; i + 1 < end; ++i) {
+             int64_t own = atEnd ? this->change(list[i]) - taken(list[i])
+                                 : taken(list[i]);
+             change(i, own);
+             by -= own;
+           }
+         if (by != 0)
+           change(end - 1, by);
+       });
+}
+
 MemoryModel::Highest MemoryModel::highest(unsigned rank) const {
   Highest highest{resident[rank], 0};
   walk(rank, [&](size_t begin, size_t, bool, const MemoryLevel &level) {

@@ -115,6 +115,15 @@ public:
   /// the end of the group before it.
   std::vector<int64_t> groupLevels(unsigned rank) const;
 
+  /// Calls `change` for each change of the total of `rank`, in the order of its
+  /// list, with the step that makes it; the sum of all changes up to some call,
+  /// and `resident`, is a level of the memory. A member of an overlap allocates
+  /// and frees on its own.
+  void changes(unsigned rank,
+               llvm::function_ref<void(size_t index, int64_t by)> change) const;
+  /// The total of a rank before its first step.
+  int64_t before(unsigned rank) const { return resident[rank]; }
+
   /// The integer that represents one unit of the settings.
   int64_t perUnit() const { return unit; }
   /// Converts an integer to a size.

@@ -411,36 +411,48 @@ FailureOr<TickCosts> TickCosts::make(const Schedule &schedule,
   return error;
 }
 
+const TickCosts::OverlapTicks &
+TickCosts::overlapOf(ArrayRef<Step> members) const {
+  if (overlaps.empty())
+    return otherOverlaps;
+  auto it =
+      overlaps.find(keyOf(members, [](Step step) { return step.kind(); }));
+  return it == overlaps.end() ? otherOverlaps : it->second;
+}
+
+std::optional<Rational> TickCosts::overlapFactor(ArrayRef<Step> members) const {
+  const OverlapTicks &overlap = overlapOf(members);
+  return overlap.isFactor ? std::optional(overlap.factor) : std::nullopt;
+}
+
+int64_t TickCosts::overlapTime(ArrayRef<Step> members, Step member) const {
+  return overlapOf(members).ticks * rare[rowOf(members[0])].rankFactor *
+         microbatchFactor(member);
+}
+
 int64_t TickCosts::overlapDuration(ArrayRef<Step> members,
                                    const CostDraw *draw) const {
-  const OverlapTicks *overlap = &otherOverlaps;
-  if (!overlaps.empty()) {
-    auto it =
-        overlaps.find(keyOf(members, [](Step step) { return step.kind(); }));
-    if (it != overlaps.end())
-      overlap = &it->second;
-  }
-  int64_t sum = 0, longest = 0, factor = 0;
+  int64_t sum = 0, longest = 0;
+  std::optional<Rational> factor = overlapFactor(members);
   for (Step step : members) {
-    int64_t ticks = computeTicks(step);
+    int64_t ticks = factor ? computeTicks(step) : overlapTime(members, step);
     sum += ticks;
     longest = std::max(longest, ticks);
-    factor = std::max(factor, microbatchFactor(step));
   }
   // The unit of ticks includes the denominator of the factor.
-  int64_t ticks =
-      overlap->isFactor
-          ? std::max(longest, sum / overlap->factor.denominator() *
-                                  overlap->factor.numerator())
-          : overlap->ticks * rare[rowOf(members[0])].rankFactor * factor;
+  int64_t ticks = factor ? std::max(longest, sum / factor->denominator() *
+                                                 factor->numerator())
+                         : longest;
   if (!draw)
     return ticks;
-  if (sum == 0)
-    return draw->scale(ticks, members[0]);
+  int64_t computes = 0;
   __int128 drawn = 0;
-  for (Step step : members)
+  for (Step step : members) {
+    computes += computeTicks(step);
     drawn += draw->scale(computeTicks(step), step);
-  return int64_t(drawn * ticks / sum);
+  }
+  return computes == 0 ? draw->scale(ticks, members[0])
+                       : int64_t(drawn * ticks / computes);
 }
 
 EdgeTicks TickCosts::ownEdge(unsigned from, unsigned to) const {

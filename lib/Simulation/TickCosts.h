@@ -11,6 +11,7 @@
 #include "llvm/ADT/StringMap.h"
 
 #include <array>
+#include <optional>
 #include <vector>
 
 namespace pipec {
@@ -86,6 +87,12 @@ public:
   void setDraw(const CostDraw *factors) { draw = factors; }
   /// An upper bound of the time of any run without a draw.
   int64_t longestRun() const { return sumOfAll; }
+  /// An overlap takes as long as its longest member, and at least this factor
+  /// times the sum of its members; nothing if it has a time of its own.
+  std::optional<Rational> overlapFactor(llvm::ArrayRef<Step> members) const;
+  /// An overlap with a time of its own takes the longest of these times of its
+  /// members.
+  int64_t overlapTime(llvm::ArrayRef<Step> members, Step member) const;
 
   /// The time for which a posted step of `rank` (StepKind.h) occupies its
   /// stream.
@@ -161,6 +168,7 @@ private:
     int64_t ticks = ownTicks(step);
     return microbatches.empty() ? ticks : ticks * microbatches[step.unit()];
   }
+  const OverlapTicks &overlapOf(llvm::ArrayRef<Step> members) const;
   int64_t overlapDuration(llvm::ArrayRef<Step> members,
                           const CostDraw *draw) const;
   EdgeTicks ownEdge(unsigned from, unsigned to) const;

@@ -1,0 +1,83 @@
+//===- OrderCommand.cpp - The order command -------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "Command/CommandRun.h"
+#include "Driver/Input.h"
+#include "Import/WeightFile.h"
+#include "Order/BatchOrder.h"
+#include "Order/ScheduleLists.h"
+#include "Support/Decimal.h"
+#include "Support/Diagnostics/CommandDiags.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+#include <sstream>
+
+using namespace llvm;
+
+namespace pipec {
+
+/// Writes the lists, for include/pipec/order.h.
+static LogicalResult writeLists(const CommandRun &run,
+                                const Schedule &schedule) {
+  FailureOr<order::Lists> lists = makeLists(schedule, run.diags);
+  if (failed(lists))
+    return failure();
+  return run.write([&](raw_ostream &os) {
+    std::ostringstream text;
+    lists->write(text);
+    os << text.str();
+    return success();
+  });
+}
+
+LogicalResult runOrder(const CommandRun &run) {
+  const Arguments &args = run.args;
+  DiagEngine &diags = run.diags;
+  bool asLists = args.has(Opt::OrderLists);
+  if (!asLists && !args.has(Opt::Weights))
+    return diags.report(DiagLoc(), diag::OptionNeeds, "pipec order",
+                        "--weights=FILE");
+  BatchWeights batch;
+  if (!asLists) {
+    FailureOr<StringRef> text =
+        openInput(args.text(Opt::Weights), diags, maxProfileBytes);
+    if (failed(text) || failed(store(readWeightFile(*text, diags), batch)))
+      return failure();
+    if (args.has(Opt::MemoryLimit))
+      batch.limit.reset();
+  }
+  FailureOr<InputRequest> request = InputRequest::read(args, run.search, diags);
+  if (failed(request))
+    return failure();
+  FailureOr<Schedule> schedule = request->makeSchedule(run.search, run.session);
+  if (failed(schedule))
+    return failure();
+  if (asLists)
+    return writeLists(run, *schedule);
+  FailureOr<BatchOrder> order =
+      findOrder(*schedule, batch, args.count(Opt::OrderEffort, 1),
+                args.count(Opt::OrderSeed, 1), diags);
+  if (failed(order))
+    return failure();
+  warnOfCosts(&*schedule, diags);
+  warnOfRounding(order->rounding, batch.loc, diags);
+  return run.write(
+      [&](raw_ostream &os) {
+        interleave(order->order, os, " ");
+        os << "\nmakespan " << decimalText(order->makespan) << " (given "
+           << decimalText(order->given) << ", bound "
+           << decimalText(order->bound) << ")\n";
+      },
+      [&](json::OStream &json) {
+        writeArray(json, "order", order->order,
+                   [&](uint32_t number) { json.value(number); });
+        writeExact(json, "makespan", order->makespan);
+        writeExact(json, "given", order->given);
+        writeExact(json, "bound", order->bound);
+        json.attribute("optimal", order->isOptimal());
+        writeExact(json, "peak", order->peak);
+      });
+}
+
+} // namespace pipec
