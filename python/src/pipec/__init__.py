@@ -26,6 +26,7 @@ from ._diagnostics import CompileError, Diagnostic, Error, Fix, PackageNotFound
 from ._inputs import CostProfile
 from ._lint import LintResult
 from ._lint import lint_file as lint
+from ._order import Order, order
 from ._pictures import render
 from ._plan import Plan, plan
 from ._program import ProgramNotFound, program
@@ -48,6 +49,7 @@ __all__ = [
     "Fix",
     "Kind",
     "LintResult",
+    "Order",
     "PackageNotFound",
     "Plan",
     "ProgramNotFound",
@@ -66,6 +68,7 @@ __all__ = [
     "explain",
     "library",
     "lint",
+    "order",
     "plan",
     "program",
     "render",
