@@ -246,7 +246,7 @@ CommandWords PlanRun::wordsOf(const json::Object &row) const {
   llvm::append_range(words, common(/*isFixed=*/true));
   if (const json::Object *params = row.getObject("params"))
     for (const auto &[name, value] : *params)
-      words.push_back(name.str().str() + "=" +
+      words.push_back(name.str() + "=" +
                       std::to_string(value.getAsInteger().value_or(0)));
   llvm::sort(words.begin() + 1, words.end());
   if (hasLayers)
@@ -331,8 +331,14 @@ LogicalResult PlanRun::search() {
                       args.text(option).str());
   words.push_back("--format=json");
   std::string printed;
-  if (inner.call(words, printed) != 0)
-    return best ? success() : reportNothingFits();
+  if (inner.call(words, printed) != 0) {
+    if (!best)
+      return reportNothingFits();
+    StringRef why = StringRef(inner.messages).split("error: ").second;
+    assumptions.push_back(
+        ("nothing was searched: " + why.split('\n').first).str());
+    return success();
+  }
   Expected<json::Value> value = json::parse(printed);
   json::Object *result = value ? value->getAsObject() : nullptr;
   if (!result) {

@@ -7,6 +7,7 @@
 #include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -30,11 +31,11 @@ std::vector<PlanFile> planFiles(const PlanConsumer &consumer) {
   };
   if (consumer.key == "torchtitan") {
     add("schedule.csv", {"--target=torch-compute", "--emit=csv"});
-    add("settings.json", {"--emit=torch-config"});
+    add("schedule.json", {"--emit=torch-config"});
   } else if (consumer.key == "deepspeed") {
     add("schedule.json", {"--emit=deepspeed"});
   } else if (consumer.key == "megatron") {
-    add("settings.json", {"--emit=megatron-config"});
+    add("schedule.json", {"--emit=megatron-config"});
   } else if (consumer.key == "d9d") {
     add("schedule.csv", {"--target=d9d", "--emit=csv"});
   } else if (consumer.key == "pytorch") {
@@ -90,7 +91,7 @@ static FailureOr<std::string> launchText(const PlanConsumer &consumer,
   };
   std::string m = std::to_string(microbatches);
   if (consumer.key == "torchtitan" || consumer.key == "megatron") {
-    auto settings = readObject(pathIn(folder, "settings.json"), diags);
+    auto settings = readObject(pathIn(folder, "schedule.json"), diags);
     if (failed(settings))
       return failure();
     if (consumer.key == "megatron")
@@ -118,16 +119,22 @@ static FailureOr<std::string> launchText(const PlanConsumer &consumer,
                   ")");
 }
 
+/// The command line that writes a file of a schedule into a folder.
+static CommandWords wordsOf(StringRef schedule, const PlanFile &file,
+                            StringRef folder) {
+  CommandWords words = {schedule.str()};
+  llvm::append_range(words, file.words);
+  llvm::append_values(words, std::string("-o"), pathIn(folder, file.name));
+  return words;
+}
+
 FailureOr<std::vector<std::string>>
 writePlanFiles(InnerRuns &inner, const PlanConsumer &consumer,
                StringRef folder, const CommandRun &run) {
   std::vector<std::string> names = {planSchedule.str()};
   std::string schedule = pathIn(folder, planSchedule);
   for (const PlanFile &file : planFiles(consumer)) {
-    CommandWords words = {schedule};
-    llvm::append_range(words, file.words);
-    llvm::append_values(words, std::string("-o"), pathIn(folder, file.name));
-    if (failed(inner.write(words)))
+    if (failed(inner.write(wordsOf(schedule, file, folder))))
       return failure();
     names.push_back(file.name);
   }
@@ -198,20 +205,21 @@ LogicalResult checkPlan(InnerRuns &inner, StringRef folder,
       result = diags.report(DiagLoc(), diag::PlanFigure, schedule, key,
                             figure(*report, key), figure(*best, key));
   // Each file is what its command writes.
+  SmallString<128> again;
+  if (std::error_code error = sys::fs::createUniqueDirectory("pipec-plan", again))
+    return reportUnwritable(diags, again, error);
+  auto remove = make_scope_exit([&] { sys::fs::remove_directories(again); });
   for (const PlanFile &file : planFiles(*consumer)) {
-    std::string name = pathIn(folder, file.name), printed;
+    std::string name = pathIn(folder, file.name);
     auto there = MemoryBuffer::getFile(name);
     if (!there) {
       result = diags.report(DiagLoc(), diag::PlanFileMissing, name);
       continue;
     }
-    CommandWords words = {schedule};
-    llvm::append_range(words, file.words);
-    if (inner.call(words, printed) != 0) {
-      run.err << inner.messages;
+    if (failed(inner.write(wordsOf(schedule, file, again))))
       return failure();
-    }
-    if ((*there)->getBuffer() != printed)
+    auto written = MemoryBuffer::getFile(pathIn(again, file.name));
+    if (!written || (*there)->getBuffer() != (*written)->getBuffer())
       result = diags.report(DiagLoc(), diag::PlanFileDiffers, name);
   }
   std::string certificate = pathIn(folder, "certificate");

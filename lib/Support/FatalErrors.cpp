@@ -8,9 +8,9 @@
 #include "llvm/Support/Signals.h"
 #include "llvm/Support/raw_ostream.h"
 
-#include <cassert>
 #include <cstdlib>
 #include <new>
+#include <utility>
 
 using namespace llvm;
 
@@ -30,9 +30,10 @@ static void endProgram() {
 }
 
 FatalErrors::FatalErrors(Handlers functions)
-    : handlers(std::move(functions)), reserve(new char[reserveBytes]) {
-  assert(!active && "only one object may handle fatal errors");
-  active = this;
+    : handlers(std::move(functions)), reserve(new char[reserveBytes]),
+      outer(std::exchange(active, this)) {
+  if (outer)
+    return;
   std::set_new_handler([] { active->endWithoutMemory(); });
   install_bad_alloc_error_handler(
       [](void *, const char *, bool) { active->endWithoutMemory(); });
@@ -43,9 +44,11 @@ FatalErrors::FatalErrors(Handlers functions)
 }
 
 FatalErrors::~FatalErrors() {
+  active = outer;
+  if (outer)
+    return;
   remove_bad_alloc_error_handler();
   std::set_new_handler(nullptr);
-  active = nullptr;
 }
 
 void FatalErrors::endWithoutMemory() {

@@ -13,7 +13,8 @@ namespace pipec {
 /// program call a function and then exit with status 1. These are failed
 /// allocations (in `operator new` and in LLVM's containers), and standard
 /// output that cannot be written when the program exits early. Temporary files
-/// registered for removal are removed. Only one object may exist at a time.
+/// registered for removal are removed. Of several objects the last one counts: a
+/// command that runs another one has its handlers again afterwards.
 class FatalErrors {
 public:
   struct Handlers {
@@ -33,6 +34,8 @@ private:
 
   Handlers handlers;
   std::unique_ptr<char[]> reserve;
+  /// The object that existed before; null if there is none.
+  FatalErrors *outer;
 };
 
 /// Makes the allocator use 2 MB pages for large lists where the system supports

@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import warnings
-from typing import Any, Callable, Iterator, Mapping, Sequence
+from typing import Any, Callable, Iterator, Mapping, Sequence, TypeVar
 
 import torch
 import torch.distributed as dist
@@ -26,6 +27,8 @@ from ._source import Source
 from ._ties import TiedParameters, Ties
 from ._transfers import Transfers
 from ._worker import METHODS, Evaluation, Worker
+
+_Value = TypeVar("_Value")
 
 
 class Executor:
@@ -59,6 +62,7 @@ class Executor:
         self._worker = Worker(self._parts, self._split, transfers, loss_fn, scale, ties, plan.slices, extras, optimizers)
         self._evaluation = Evaluation(self._parts, self._split, transfers, loss_fn, scale, Ties.none(transfers), plan.slices)
         self._transfers = transfers
+        self._order: list[int] | None = None
         # What passes between stages, by worker: an evaluation may have other sizes.
         self._metas: dict[Worker, list[tuple[Edge, list[list[Meta]]]]] = {}
 
@@ -77,6 +81,31 @@ class Executor:
         self._worker.handle(kind, handler)
         if kind != "OVERLAP":
             self._evaluation.handle(kind, handler)
+
+    def reorder(self, order: Sequence[int] | None) -> None:
+        """Sets the order of further batches, as `pipec.order` finds it: micro-batch k of
+        the schedule has the number `order[k]` in the batch. Losses and outputs remain in
+        the order of the batch. None stands for the batch as it is. All ranks call this
+        with the same order; raises ValueError on each of them if they differ."""
+        own = None if order is None else [int(number) for number in order]
+        fits = own is None or sorted(own) == list(range(self.plan.microbatches))
+        digest = int.from_bytes(hashlib.sha256(repr(own).encode()).digest()[:7], "big") if fits else 0
+        seen = torch.tensor([digest, -digest], dtype=torch.int64, device=self._device)
+        dist.all_reduce(seen, dist.ReduceOp.MAX, group=self._transfers.group)
+        if not fits:
+            raise ValueError(f"{own} is not an order of {self.plan.microbatches} micro-batches")
+        if int(seen[0]) != -int(seen[1]):
+            raise ValueError(f"the order {own} of rank {self.rank} differs from that of another rank")
+        self._order = own
+
+    def _ordered(self, values: Sequence[_Value]) -> Sequence[_Value]:
+        """One value per micro-batch of the schedule, of those of the batch."""
+        return values if self._order is None else [values[number] for number in self._order]
+
+    def _in_batch(self, unit: int) -> int:
+        """The unit of the batch that is a unit of the schedule."""
+        microbatch, part = divmod(unit, self.plan.slices)
+        return (microbatch if self._order is None else self._order[microbatch]) * self.plan.slices + part
 
     # The interface of PyTorch's schedules.
 
@@ -114,9 +143,9 @@ class Executor:
                  losses: list[torch.Tensor] | None, return_outputs: bool, arg_mbs: Any, kwarg_mbs: Any, target_mbs: Any,
                  loss_kwargs: dict[str, Any] | None) -> Any:
         whole_inputs, whole_keywords = self._split_inputs(args, kwargs, arg_mbs, kwarg_mbs)
-        inputs = self._slicing.cut(whole_inputs, "arguments")
-        keywords = self._slicing.cut(whole_keywords, "keyword arguments")
-        targets = self._slicing.cut(self._split_targets(target, target_mbs), "target")
+        inputs = self._slicing.cut(self._ordered(whole_inputs), "arguments")
+        keywords = self._slicing.cut(self._ordered(whole_keywords), "keyword arguments")
+        targets = self._slicing.cut(self._ordered(self._split_targets(target, target_mbs)), "target")
         given = target is not None or target_mbs is not None
         if worker is self._worker and not given and not all(part.targets for part in worker.all_parts()):
             raise ValueError(f"rank {self.rank} has a last stage, and no target")
@@ -129,8 +158,8 @@ class Executor:
             self._transfers.say(f"rank {self.rank} failed: {type(error).__name__}: {(str(error).splitlines() or [''])[0]}")
             raise
         if losses is not None and worker.losses:
-            losses[:] = [worker.losses[k] for k in sorted(worker.losses)]
-        results = self._slicing.join([worker.results[k] for k in sorted(worker.results)])
+            losses[:] = [worker.losses[k] for k in sorted(worker.losses, key=self._in_batch)]
+        results = self._slicing.join([worker.results[k] for k in sorted(worker.results, key=self._in_batch)])
         worker.forget()
         if not results or not return_outputs:
             return None
