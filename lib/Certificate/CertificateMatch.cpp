@@ -184,13 +184,14 @@ LogicalResult Match::memory() {
   for (unsigned stage = 0; stage != certificate.stages; ++stage) {
     const Certificate::Stage &own = certificate.model[stage];
     unsigned whole = stage / certificate.slices;
+    unsigned slice = stage % certificate.slices;
     auto size = [&](unsigned kind, StringRef what, int64_t here,
                     std::optional<Rational> there) {
       return compare(own.place, "size that " + nameOf(kind, stage) + what, here,
                      certificate.unit, there);
     };
     for (unsigned kind = 1; kind != certificate.kinds(); ++kind) {
-      std::optional<Rational> given = memory.delta(kindOf(kind), whole);
+      std::optional<Rational> given = memory.delta(kindOf(kind), whole, slice);
       if (given)
         given = Rational::sub(0, *given);
       if (failed(size(kind, " gives back", own.given[kind - 1], given)))
@@ -198,10 +199,10 @@ LogicalResult Match::memory() {
     }
     for (unsigned kind = 0; kind != certificate.kinds(); ++kind)
       if (failed(size(kind, " needs as it runs", own.during[kind],
-                      memory.during(kindOf(kind), whole))))
+                      memory.during(kindOf(kind), whole, slice))))
         return failure();
-    if (failed(
-            size(0, " takes", own.taken(), memory.delta(StepKind::F, whole))))
+    if (failed(size(0, " takes", own.taken(),
+                    memory.delta(StepKind::F, whole, slice))))
       return failure();
   }
   for (unsigned rank = 0; rank != certificate.ranks; ++rank) {

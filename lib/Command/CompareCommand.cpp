@@ -74,7 +74,8 @@ LogicalResult Compare::readCosts() {
     return failure();
   if (layouts->empty() && failed(setParts(given)))
     return failure();
-  if (failed(checkKeys(given,
+  if (failed(checkNoSections(given, diags)) ||
+      failed(checkKeys(given,
                        {options.ranks, given.parts.value_or(maxStages),
                         options.microbatches, options.slices},
                        diags)))

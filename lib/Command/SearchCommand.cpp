@@ -194,7 +194,8 @@ LogicalResult SearchRun::readOptions() {
     request.log = &err;
   slack = parseGoal(args.text(Opt::Minimize));
   LowerOptions lowering;
-  if (failed(readLowering(args, lowering, diags)))
+  if (failed(readLowering(args, lowering, diags)) ||
+      failed(checkNoSections(lowering.given, diags)))
     return failure();
   request.given = std::move(lowering.given);
   request.graph = std::move(lowering.graph);

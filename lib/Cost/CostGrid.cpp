@@ -211,19 +211,20 @@ void roundSizes(MemorySettings &memory, CostRounding &rounding,
   rounding.sizes = gridOf(*digits);
   auto round = rounderOf(*digits, rounding);
   // A backward that frees the memory of its forward must still do so.
-  auto stageOf = [](Place place) {
-    return place.scope == FigureScope::Stage ? place.number : anyStage;
+  auto sizeAt = [&](Figure figure, Place place) {
+    bool ofStage = place.scope == FigureScope::Stage;
+    bool ofSlice = place.scope == FigureScope::Slice;
+    return memory.of(figure, ofStage ? place.number : anyStage,
+                     ofSlice ? std::optional(place.number) : std::nullopt);
   };
   // The change of W for that; empty if it does not fit.
   auto rest = [&](Place place) {
-    unsigned stage = stageOf(place);
-    auto kept = Rational::add(*memory.of(Figure::LiveF, stage),
-                              *memory.of(Figure::LiveI, stage));
+    auto kept = Rational::add(*sizeAt(Figure::LiveF, place),
+                              *sizeAt(Figure::LiveI, place));
     return kept ? Rational::sub(0, *kept) : std::nullopt;
   };
   auto isBalanced = [&](Place place) {
-    unsigned stage = stageOf(place);
-    return rest(place) == memory.of(Figure::LiveW, stage);
+    return rest(place) == sizeAt(Figure::LiveW, place);
   };
   std::vector<Place> balanced;
   for (const auto &[place, row] : memory.places())

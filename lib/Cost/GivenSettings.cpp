@@ -7,6 +7,7 @@
 #include "Support/Diagnostics/AnalysisDiags.h"
 #include "Support/Diagnostics/ImportDiags.h"
 #include "Support/Diagnostics/LoweringDiags.h"
+#include "Support/Diagnostics/SemaDiags.h"
 #include "Support/Words.h"
 
 using namespace llvm;
@@ -30,6 +31,13 @@ LogicalResult checkKeys(const GivenSettings &given, ModelSizes sizes,
                           "0.." + std::to_string(size));
   }
   return success();
+}
+
+LogicalResult checkNoSections(const GivenSettings &given, DiagEngine &diags) {
+  if (given.sections.empty())
+    return success();
+  const GivenSettings::SectionTime &first = given.sections.front();
+  return diags.report(first.source, diag::UnknownSection, first.name);
 }
 
 /// Warns that settings of the schedule itself are not used.
@@ -90,8 +98,10 @@ LogicalResult checkLayerCosts(const GivenSettings &given, DiagEngine &diags) {
   auto refuse = [&](FigureScope scope, SMRange source) {
     return diags.report(source, diag::ProfileNotOfLayers, infoOf(scope).many);
   };
+  bool ownSlices = given.allMemory().has(FigureScope::Slice);
   for (const GivenSettings::Key &key : given.keys)
-    if (key.scope == FigureScope::Stage)
+    if (key.scope == FigureScope::Stage ||
+        (key.scope == FigureScope::Slice && ownSlices))
       return refuse(key.scope, key.source);
   std::optional<FigureScope> scope = notOfLayers(given.allCosts());
   if (!scope)

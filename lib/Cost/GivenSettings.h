@@ -68,6 +68,15 @@ struct GivenSettings {
   /// In the order of the profile.
   std::vector<Key> keys;
 
+  /// The time of one kind of steps of a section, F, B or W.
+  struct SectionTime {
+    std::string name;
+    StepKind kind;
+    Rational time;
+    llvm::SMRange source;
+  };
+  std::vector<SectionTime> sections;
+
   /// The layout only says which layers costs per stage are of.
   bool layersOfStages() const {
     return layoutOfProfile && per == CostPer::Stage;
@@ -94,6 +103,10 @@ private:
 /// schedule of these sizes.
 llvm::LogicalResult checkKeys(const GivenSettings &given, ModelSizes sizes,
                               DiagEngine &diags);
+
+/// Reports times of sections, for models without sections.
+llvm::LogicalResult checkNoSections(const GivenSettings &given,
+                                    DiagEngine &diags);
 
 /// Gives the stages of `settings` the layers of `layout`. Reports a layout for
 /// another number of stages, at `source` or, if it is invalid, at the name of

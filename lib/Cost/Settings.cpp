@@ -271,11 +271,14 @@ void CostSettings::merge(const CostSettings &over) {
 // Memory
 //===----------------------------------------------------------------------===//
 
-std::optional<Rational> MemorySettings::of(Figure figure,
-                                           unsigned stage) const {
-  auto given = [&](Figure figure) {
-    std::optional<Rational> own = get(figure, {FigureScope::Stage, stage});
-    return own ? own : get(figure);
+std::optional<Rational>
+MemorySettings::of(Figure figure, unsigned stage,
+                   std::optional<unsigned> slice) const {
+  auto given = [&](Figure figure) -> std::optional<Rational> {
+    for (Place place : placesOf(stage, std::nullopt, slice))
+      if (std::optional<Rational> own = get(figure, place))
+        return own;
+    return std::nullopt;
   };
   if (std::optional<Rational> own = given(figure))
     return own;

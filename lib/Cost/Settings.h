@@ -163,8 +163,8 @@ struct CostSettings : FigureSet {
   std::optional<Rational>
   generalOverlap(llvm::ArrayRef<StepKind> members) const;
   /// The figure of the directed edge between two ranks; 0 within a rank. A
-  /// transfer occupies the edge exclusively for its occupancy, and two ports for
-  /// `port`, and arrives `p2p` (the latency) after that.
+  /// transfer occupies the edge exclusively for its occupancy, and two ports
+  /// for `port`, and arrives `p2p` (the latency) after that.
   Rational onEdge(Figure figure, unsigned from, unsigned to) const;
   Rational latency(unsigned from, unsigned to) const {
     return onEdge(Figure::P2P, from, to);
@@ -195,15 +195,21 @@ struct CostSettings : FigureSet {
 
 /// The memory model of a rank, in units of one chunk's activations.
 struct MemorySettings : FigureSet {
-  /// The figure for a stage, defaults applied; empty if F + I overflows.
-  std::optional<Rational> of(Figure figure, unsigned stage) const;
+  /// The figure for a stage, and with `slice` for that slice, defaults applied;
+  /// empty if F + I overflows.
+  std::optional<Rational>
+  of(Figure figure, unsigned stage,
+     std::optional<unsigned> slice = std::nullopt) const;
   /// The change of the live activations of the rank by a compute step.
-  std::optional<Rational> delta(StepKind kind, unsigned stage) const {
-    return of(liveFigure(kind), stage);
+  std::optional<Rational>
+  delta(StepKind kind, unsigned stage,
+        std::optional<unsigned> slice = std::nullopt) const {
+    return of(liveFigure(kind), stage, slice);
   }
   /// The additional memory of the rank while a compute step runs.
-  Rational during(StepKind kind, unsigned stage) const {
-    return *of(duringFigure(kind), stage);
+  Rational during(StepKind kind, unsigned stage,
+                  std::optional<unsigned> slice = std::nullopt) const {
+    return *of(duringFigure(kind), stage, slice);
   }
   /// The sizes for one stage.
   Rational parameters(unsigned stage) const {

@@ -156,6 +156,7 @@ FailureOr<Schedule> ScheduleSource::read(const InputOptions &sizes,
   FailureOr<Schedule> schedule =
       readStepInput(input.kind, input.path, input.text, options, diags);
   if (failed(schedule) ||
+      failed(giveSections(*schedule, lowering.given, diags)) ||
       failed(applyCosts(*schedule, lowering.given, diags)) ||
       failed(applyMemory(*schedule, lowering.given, diags)))
     return failure();

@@ -3,7 +3,10 @@
 
 #include "IR/Sections.h"
 
+#include "Cost/GivenSettings.h"
+#include "IR/Schedule.h"
 #include "Support/Diagnostics/LoweringDiags.h"
+#include "Support/Diagnostics/SemaDiags.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
@@ -244,6 +247,67 @@ std::optional<Rational> Sections::duration(ArrayRef<SectionStep> steps) const {
     last = std::max(last, *end);
   }
   return last;
+}
+
+std::optional<CostSettings> Sections::prices() const {
+  CostSettings costs;
+  if (!hasCosts())
+    return costs;
+  bool fits = true;
+  auto timeOf = [&](ArrayRef<Member> members) {
+    std::optional<Rational> time = duration(*order(members));
+    fits &= time.has_value();
+    return time.value_or(Rational());
+  };
+  bool even = all_equal(layers);
+  for (StepKind kind : {StepKind::F, StepKind::B, StepKind::I, StepKind::W})
+    if (even)
+      costs.set(costFigure(kind), timeOf({{kind, layers[0]}}));
+    else
+      for (auto [stage, own] : enumerate(layers))
+        costs.set(costFigure(kind), timeOf({{kind, own}}),
+                  {FigureScope::Stage, unsigned(stage)});
+  using Kinds = SmallVector<StepKind, 2>;
+  for (const Kinds &kinds :
+       {Kinds{StepKind::F, StepKind::B}, Kinds{StepKind::B, StepKind::F},
+        Kinds{StepKind::F, StepKind::I}, Kinds{StepKind::I, StepKind::F}})
+    if (even)
+      costs.set(
+          {kinds, timeOf({{kinds[0], layers[0]}, {kinds[1], layers[0]}})});
+  return fits ? std::optional(costs) : std::nullopt;
+}
+
+LogicalResult priceSections(Schedule &schedule, const CostSettings &before,
+                            DiagEngine &diags) {
+  std::optional<CostSettings> prices = schedule.sections.prices();
+  if (!prices)
+    return diags.report(schedule.source, diag::SectionsOverflow);
+  CostSettings &costs = schedule.costs, fresh;
+  for (const auto &[place, row] : prices->places())
+    for (auto [figure, value] : row)
+      if (auto own = costs.get(figure, place);
+          own ? own == before.get(figure, place) : !costs.has(figure))
+        fresh.set(figure, value, place);
+  for (const CostSettings::Overlap &overlap : prices->overlaps)
+    if (auto own = costs.ofOverlap(overlap.members);
+        !own || own == before.ofOverlap(overlap.members))
+      fresh.set(overlap);
+  costs.merge(fresh);
+  return success();
+}
+
+LogicalResult giveSections(Schedule &schedule, const GivenSettings &given,
+                           DiagEngine &diags) {
+  if (given.sections.empty())
+    return success();
+  std::optional<CostSettings> before = schedule.sections.prices();
+  for (const GivenSettings::SectionTime &one : given.sections) {
+    size_t number = schedule.sections.find(one.name);
+    if (number == schedule.sections.list.size())
+      return diags.report(one.source, diag::UnknownSection, one.name);
+    schedule.sections.list[number].setCost(one.kind, one.time);
+  }
+  return priceSections(schedule, before.value_or(CostSettings()), diags);
 }
 
 } // namespace pipec

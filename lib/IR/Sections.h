@@ -42,6 +42,10 @@ struct SectionStep {
   friend bool operator==(const SectionStep &, const SectionStep &) = default;
 };
 
+struct CostSettings;
+struct GivenSettings;
+struct Schedule;
+
 struct Sections {
   struct Section {
     std::string name;
@@ -111,8 +115,25 @@ struct Sections {
   /// inputs are there. Empty if it does not fit.
   std::optional<Rational> duration(llvm::ArrayRef<SectionStep> steps) const;
 
+  /// The times of the steps of stages, and of the overlaps if all stages have
+  /// as many layers: those of their sections, which run side by side on their
+  /// streams. Nothing is set if no section has a time. Empty if one does not
+  /// fit.
+  std::optional<CostSettings> prices() const;
+
 private:
   std::vector<SectionStep> inBodyOrder(llvm::ArrayRef<Member> members) const;
 };
+
+/// Gives the steps and overlaps of stages with sections the times of their
+/// sections, unless they have a time that is not the one in `before`.
+llvm::LogicalResult priceSections(Schedule &schedule,
+                                  const CostSettings &before,
+                                  DiagEngine &diags);
+/// Replaces the times of sections by the given ones, and those of steps and
+/// overlaps that follow from them. Reports a section that the schedule does not
+/// have.
+llvm::LogicalResult giveSections(Schedule &schedule, const GivenSettings &given,
+                                 DiagEngine &diags);
 
 } // namespace pipec

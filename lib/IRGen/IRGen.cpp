@@ -75,8 +75,9 @@ FailureOr<Schedule> Lowering::run() {
   machine.emplace(code, options.maxSteps, diags);
 
   if (failed(bindParams()) || failed(runItems()) || failed(makeCosts()) ||
-      failed(priceSections()) || failed(makeMemory()) || failed(makeFsdp()) ||
-      failed(makeExpectations(std::nullopt)) || failed(runRanks()))
+      failed(priceSections(schedule, {}, diags)) || failed(makeMemory()) ||
+      failed(makeFsdp()) || failed(makeExpectations(std::nullopt)) ||
+      failed(runRanks()))
     return failure();
   return std::move(schedule);
 }

@@ -47,7 +47,6 @@ private:
   // SectionsGen.cpp
   llvm::LogicalResult makeSections(const ast::SectionsStmt *stmt);
   llvm::LogicalResult makeSectionCost(const ast::SettingEntry &entry);
-  llvm::LogicalResult priceSections();
 
   // SettingsGen.cpp
   llvm::LogicalResult makeCosts();

@@ -69,40 +69,4 @@ LogicalResult Lowering::makeSectionCost(const SettingEntry &entry) {
   return success();
 }
 
-/// Sets the times of the steps and overlaps of stages with sections that were
-/// not given: the times of their sections, which run side by side on their
-/// streams. An overlap has one time only if all stages have as many layers.
-LogicalResult Lowering::priceSections() {
-  const Sections &sections = schedule.sections;
-  if (!sections.hasCosts())
-    return success();
-  CostSettings &costs = schedule.costs;
-  bool fits = true;
-  auto timeOf = [&](ArrayRef<Sections::Member> members) {
-    std::optional<Rational> time = sections.duration(*sections.order(members));
-    fits &= time.has_value();
-    return time.value_or(Rational());
-  };
-  bool even = all_equal(sections.layers);
-  for (StepKind kind : {StepKind::F, StepKind::B, StepKind::I, StepKind::W}) {
-    Figure figure = costFigure(kind);
-    if (costs.has(figure))
-      continue;
-    if (even)
-      costs.set(figure, timeOf({{kind, sections.layers[0]}}));
-    for (unsigned stage = 0; !even && stage != schedule.numStages; ++stage)
-      costs.set(figure, timeOf({{kind, sections.layers[stage]}}),
-                {FigureScope::Stage, stage});
-  }
-  using Kinds = SmallVector<StepKind, 2>;
-  for (const Kinds &kinds :
-       {Kinds{StepKind::F, StepKind::B}, Kinds{StepKind::B, StepKind::F},
-        Kinds{StepKind::F, StepKind::I}, Kinds{StepKind::I, StepKind::F}})
-    if (even && !costs.ofOverlap(kinds))
-      costs.set({kinds, timeOf({{kinds[0], sections.layers[0]},
-                                {kinds[1], sections.layers[0]}})});
-  return fits ? success()
-              : diags.report(checked.sections->range, diag::SectionsOverflow);
-}
-
 } // namespace pipec

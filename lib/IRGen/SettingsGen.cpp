@@ -38,6 +38,8 @@ LogicalResult Lowering::makeCosts() {
       return failure();
   if (failed(makeFigures(entries, FigureBlock::Cost, schedule.costs)))
     return failure();
+  if (failed(giveSections(schedule, options.given, diags)))
+    return failure();
   return applyCosts(schedule, options.given, diags);
 }
 

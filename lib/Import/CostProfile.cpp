@@ -64,6 +64,7 @@ private:
                {"sequence", [&] { readSequence(); }},
                {"measured", [&] { (void)json.value(); }},
                {"share", [&] { readShares(); }},
+               {"sections", [&] { readSections(); }},
                {"memory", [&] {
                   readBlock(FigureBlock::Memory, memory,
                             {{"limits", [&] { readLimits(); }}});
@@ -92,9 +93,23 @@ private:
           return report(json.value(), diag::ProfileNotList);
         json.list([&] {
           StringRef name = json.value();
-          good &= succeeded(
-              costs.addShared(name.trim('"'), rangeOf(name), diags));
+          good &=
+              succeeded(costs.addShared(name.trim('"'), rangeOf(name), diags));
         });
+      });
+    });
+  }
+
+  /// Reads `{"dispatch": {"F": 0.4, "B": 0.4}}`.
+  void readSections() {
+    constexpr StepKind kinds[] = {StepKind::F, StepKind::B, StepKind::W};
+    members([&](StringRef name) {
+      members([&](StringRef key) {
+        std::optional<StepKind> kind = parseStepKind(key);
+        if (!kind || !is_contained(kinds, *kind))
+          return unknownKey(key, {"F", "B", "W"});
+        if (auto time = readFigure(infoOf(Figure::F)))
+          given.sections.push_back({name.str(), *kind, *time, rangeOf(name)});
       });
     });
   }

@@ -272,7 +272,8 @@ LogicalResult Maker::readEdges(const TickCosts &costs) {
 /// Makes F keep its stash alone, and I hold the rest from its R on.
 void Maker::recompute(const MemoryModel &memory, unsigned place) {
   StageFigures &own = problem.stages[place];
-  Ticks stash = memory.stash(model.stageOf(place));
+  Ticks stash = memory.stash(
+      Step(StepKind::F, model.stageOf(place), model.sliceOf(place)));
   Ticks more = own.taken() - stash;
   Ticks most =
       more + std::max(own.during[LetterF],
@@ -293,7 +294,7 @@ LogicalResult Maker::readMemory() {
     unsigned stage = model.stageOf(place);
     StageFigures &own = problem.stages[place];
     auto delta = [&](StepKind kind) {
-      return memory->delta(Step(kind, stage, 0));
+      return memory->delta(Step(kind, stage, model.sliceOf(place)));
     };
     Ticks taken = delta(StepKind::F);
     Ticks byI = -delta(kindOf(LetterI));
@@ -308,7 +309,8 @@ LogicalResult Maker::readMemory() {
     own.givenByI = byI;
     own.givenByW = byW;
     for (unsigned kind = 0; kind != problem.numKinds(); ++kind) {
-      own.during[kind] = memory->during(Step(kindOf(kind), stage, 0));
+      own.during[kind] =
+          memory->during(Step(kindOf(kind), stage, model.sliceOf(place)));
     }
     if (model.recomputes(stage))
       recompute(*memory, place);

@@ -21,6 +21,8 @@ static constexpr int64_t mostUnits = std::numeric_limits<int64_t>::max();
 FailureOr<MemoryModel> MemoryModel::make(const Schedule &schedule,
                                          DiagEngine &diags) {
   MemoryModel model(schedule);
+  if (schedule.memory.has(FigureScope::Slice))
+    model.ownSlices = schedule.numSlices;
   model.hasExtras = schedule.has(step_facts::kindsOf(Object::Copy) |
                                  step_facts::bit(StepKind::R));
   if (!model.findUnit() || !model.convert() || !model.findParameters() ||
@@ -29,22 +31,23 @@ FailureOr<MemoryModel> MemoryModel::make(const Schedule &schedule,
   return model;
 }
 
-/// Calls `visit` with a place for each figure of one stage, and the figure.
-/// `anyStage` stands for all stages without settings of their own, usually most
-/// of them.
+/// Calls `visit` with a place for each figure of one stage and slice, and the
+/// figure. `anyStage` stands for all stages without settings of their own,
+/// usually most of them.
 template <typename Visitor>
 bool MemoryModel::visitFigures(const MemorySettings &memory, unsigned stage,
-                               Stage &into, Visitor visit) {
+                               std::optional<unsigned> slice, Stage &into,
+                               Visitor visit) {
   for (StepKind kind : computeKinds) {
-    std::optional<Rational> delta = memory.delta(kind, stage);
+    std::optional<Rational> delta = memory.delta(kind, stage, slice);
     if (!delta || !visit(into.delta[unsigned(kind)], *delta) ||
-        !visit(into.during[unsigned(kind)], memory.during(kind, stage)))
+        !visit(into.during[unsigned(kind)], memory.during(kind, stage, slice)))
       return false;
   }
   return visit(into.parameters, memory.parameters(stage)) &&
          visit(into.sharded, memory.sharded(stage)) &&
          visit(into.receive, memory.receive(stage)) &&
-         visit(into.stash, *memory.of(Figure::Stash, stage)) &&
+         visit(into.stash, *memory.of(Figure::Stash, stage, slice)) &&
          visit(into.contextGradient,
                *memory.of(Figure::ContextGradient, stage));
 }
@@ -60,9 +63,16 @@ bool MemoryModel::findUnit() {
     return true;
   };
   const MemorySettings &memory = schedule->memory;
-  return visitFigures(memory, anyStage, unused, widen) &&
-         all_of(memory.in(FigureScope::Stage), [&](const auto &entry) {
-           return visitFigures(memory, entry.first.number, unused, widen);
+  // Stages and slices do not share figures, so each is enough by itself.
+  return visitFigures(memory, anyStage, {}, unused, widen) &&
+         all_of(memory.in(FigureScope::Stage),
+                [&](const auto &entry) {
+                  return visitFigures(memory, entry.first.number, {}, unused,
+                                      widen);
+                }) &&
+         all_of(memory.in(FigureScope::Slice), [&](const auto &entry) {
+           return visitFigures(memory, anyStage, entry.first.number, unused,
+                               widen);
          });
 }
 
@@ -73,14 +83,23 @@ bool MemoryModel::convert() {
     into = int64_t(units);
     return units <= mostUnits && units >= -mostUnits;
   };
-  Stage common;
-  if (!visitFigures(memory, anyStage, common, toUnits))
+  stages.resize(size_t(schedule->numStages) * ownSlices);
+  auto convertStage = [&](unsigned stage, MutableArrayRef<Stage> into) {
+    for (auto [slice, figures] : enumerate(into))
+      if (!visitFigures(memory, stage, slice, figures, toUnits))
+        return false;
+    return true;
+  };
+  SmallVector<Stage, 1> common(ownSlices);
+  if (!convertStage(anyStage, common))
     return false;
-  stages.assign(schedule->numStages, common);
+  for (size_t begin = 0; begin != stages.size(); begin += ownSlices)
+    llvm::copy(common, stages.begin() + begin);
   return all_of(memory.in(FigureScope::Stage), [&](const auto &entry) {
     unsigned stage = entry.first.number;
     return stage >= schedule->numStages ||
-           visitFigures(memory, stage, stages[stage], toUnits);
+           convertStage(stage, MutableArrayRef(stages).slice(
+                                   size_t(stage) * ownSlices, ownSlices));
   });
 }
 
@@ -91,7 +110,7 @@ bool MemoryModel::findParameters() {
     for (auto [stage, rank] : enumerate(placement.map(d)))
       // A rank that holds a stage in both directions keeps it once.
       if (d == 0 || placement.rankOf(stage, 0) != rank)
-        sums[rank] += stages[stage].parameters;
+        sums[rank] += whole(stage).parameters;
   // The last rank found to manage each stage, plus 1.
   std::vector<uint32_t> managedOn(schedule->numStages);
   for (auto [rank, list] : enumerate(schedule->ranks))
@@ -100,7 +119,7 @@ bool MemoryModel::findParameters() {
            step.kind() == StepKind::Reshard) &&
           managedOn[step.stage()] != rank + 1) {
         managedOn[step.stage()] = uint32_t(rank + 1);
-        const Stage &stage = stages[step.stage()];
+        const Stage &stage = whole(step.stage());
         sums[rank] += __int128(stage.sharded) - stage.parameters;
       }
   for (__int128 sum : sums) {
@@ -120,9 +139,9 @@ bool MemoryModel::sumsFit() const {
   for (const StepList &list : schedule->ranks) {
     __int128 sum = 0;
     for (Step step : list) {
-      const Stage &stage = stages[step.stage()];
+      const Stage &stage = whole(step.stage());
       if (isCompute(step.kind()))
-        sum += size(delta(step)) + during(step) + stage.stash +
+        sum += size(delta(step)) + during(step) + stash(step) +
                __int128(stage.contextGradient) * schedule->numSlices;
       else if (isRecv(step.kind()))
         sum += size(stage.receive);
@@ -142,7 +161,7 @@ int64_t MemoryModel::contextChange(Step step) const {
   int64_t slices = schedule->numSlices;
   if (slices == 1 || !makesInputGradient(step.kind()))
     return 0;
-  int64_t size = stages[step.stage()].contextGradient;
+  int64_t size = whole(step.stage()).contextGradient;
   return step.unit() % slices + 1 == slices ? size * (slices - 1) : -size;
 }
 
@@ -200,8 +219,7 @@ void MemoryModel::walk(unsigned rank, Visitor visit) const {
   // The change of the live activations by a compute step.
   auto changeBy = [&](Step step) {
     bool drops = kept && step.kind() == StepKind::F && kept->isRecomputed(step);
-    return drops ? stages[step.stage()].stash + contextChange(step)
-                 : change(step);
+    return drops ? stash(step) + contextChange(step) : change(step);
   };
 
   MemoryLevel level;
@@ -222,7 +240,7 @@ void MemoryModel::walk(unsigned rank, Visitor visit) const {
         else if (kept && hasUnit(step.kind()))
           kept->sizeOf(step) += by - contextChange(step);
         unsigned freed = received(step);
-        level.receives -= freed * stages[step.stage()].receive;
+        level.receives -= freed * whole(step.stage()).receive;
         level.receiveCount -= freed;
       }
       visit(begin, end, /*atEnd=*/true, level);
@@ -230,12 +248,12 @@ void MemoryModel::walk(unsigned rank, Visitor visit) const {
     }
     for (Step step : group) {
       if (isRecv(step.kind())) {
-        level.receives += stages[step.stage()].receive;
+        level.receives += whole(step.stage()).receive;
         ++level.receiveCount;
       } else if (step.kind() == StepKind::Unshard) {
-        level.parameters += stages[step.stage()].parameters;
+        level.parameters += whole(step.stage()).parameters;
       } else if (step.kind() == StepKind::Reshard) {
-        level.parameters -= stages[step.stage()].parameters;
+        level.parameters -= whole(step.stage()).parameters;
       } else if (step.kind() == StepKind::WaitOffload) {
         level.activations -= kept->sizeOf(step);
         level.host += kept->sizeOf(step);
@@ -325,6 +343,13 @@ void MemoryModel::curve(
       now = std::max(now, simulation.start(rank, begin));
     point(now, level);
   });
+}
+
+int64_t MemoryModel::floorOf(Rational size) const {
+  __int128 units = __int128(size.numerator()) * unit;
+  __int128 floor = units / size.denominator();
+  floor -= floor * size.denominator() > units;
+  return int64_t(std::clamp<__int128>(floor, -mostUnits / 4, mostUnits / 4));
 }
 
 Rational MemoryModel::size(int64_t units) const {

@@ -88,17 +88,17 @@ public:
   /// The change of the live activations by a step of a unit, as an integer. An
   /// F is one whose activations are kept.
   int64_t delta(Step step) const {
-    const Stage &stage = stages[step.stage()];
+    const Stage &stage = of(step);
     if (step.kind() == StepKind::R)
       return stage.delta[unsigned(StepKind::F)] - stage.stash;
     return step.kind() == StepKind::Update ? 0
                                            : stage.delta[unsigned(step.kind())];
   }
   /// The memory that an F adds if an R of its unit follows.
-  int64_t stash(unsigned stage) const { return stages[stage].stash; }
+  int64_t stash(Step step) const { return of(step).stash; }
   /// The size that a compute step holds only while it runs.
   int64_t during(Step step) const {
-    const Stage &stage = stages[step.stage()];
+    const Stage &stage = of(step);
     if (step.kind() == StepKind::R)
       return stage.during[unsigned(StepKind::F)];
     return step.kind() == StepKind::Update
@@ -126,6 +126,8 @@ public:
 
   /// The integer that represents one unit of the settings.
   int64_t perUnit() const { return unit; }
+  /// The largest integer of at most this size, capped where sums may not fit.
+  int64_t floorOf(Rational size) const;
   /// Converts an integer to a size.
   Rational size(int64_t units) const;
 
@@ -148,7 +150,8 @@ private:
       : schedule(&schedule), flow(schedule) {}
   template <typename Visitor>
   static bool visitFigures(const MemorySettings &memory, unsigned stage,
-                           Stage &into, Visitor visit);
+                           std::optional<unsigned> slice, Stage &into,
+                           Visitor visit);
   bool findUnit();
   bool convert();
   bool findParameters();
@@ -156,11 +159,22 @@ private:
   int64_t contextChange(Step step) const;
   template <typename Visitor> void walk(unsigned rank, Visitor visit) const;
 
+  /// The figures of the stage and the slice of a step.
+  const Stage &of(Step step) const {
+    unsigned slice = ownSlices == 1 ? 0 : step.unit() % ownSlices;
+    return stages[step.stage() * ownSlices + slice];
+  }
+  /// The figures of a stage that do not depend on the slice.
+  const Stage &whole(unsigned stage) const { return stages[stage * ownSlices]; }
+
   const Schedule *schedule;
   DataFlow flow;
   int64_t unit = 1;
+  /// The number of slices if some have figures of their own, else 1.
+  unsigned ownSlices = 1;
   /// True if there is an R or a copy.
   bool hasExtras = false;
+  /// By stage, and by slice if some have figures of their own.
   std::vector<Stage> stages;
   /// The memory of the parameters of each rank before its first step.
   std::vector<int64_t> resident;

@@ -29,6 +29,7 @@ public:
     bool isNew = sliced || !schedule.streams.empty() ||
                  !schedule.sections.empty() ||
                  schedule.costs.has(FigureScope::Slice) ||
+                 schedule.memory.has(FigureScope::Slice) ||
                  schedule.has(step_facts::extras);
     put("pipec-steps ", isNew ? 2 : 1, "\nschedule @", Name{schedule.name},
         " { ranks ", schedule.numRanks, " stages ", schedule.numStages,

@@ -23,6 +23,7 @@
 #include "IR/OrderWalk.h"
 #include "IR/StepPlaces.h"
 #include "Simulation/Blocked.h"
+#include "Simulation/Memory.h"
 #include "Simulation/Resources.h"
 #include "Support/Diagnostics/PassesDiags.h"
 #include "Transforms/Checks.h"
@@ -33,97 +34,12 @@
 #include "llvm/ADT/STLExtras.h"
 
 #include <limits>
-#include <numeric>
 
 using namespace llvm;
 
 namespace pipec {
 
 namespace {
-
-/// The memory that steps allocate and free, and the peak, as integers of one
-/// unit.
-struct MemoryTicks {
-  /// Indexed by stage and kind.
-  std::vector<std::array<int64_t, 4>> delta;
-  /// The same for the memory that they need only while they run.
-  std::vector<std::array<int64_t, 4>> during;
-  /// The most that a W needs while it runs.
-  int64_t duringWeight = 0;
-  /// True if there is a W that frees memory.
-  bool weightsGive = false;
-  int64_t peak = std::numeric_limits<int64_t>::max();
-  int64_t perUnit = 1;
-
-  /// Returns `nullopt` if a figure does not fit.
-  static std::optional<MemoryTicks> make(const Schedule &schedule,
-                                         std::optional<Rational> peak) {
-    constexpr StepKind kinds[] = {StepKind::F, StepKind::B, StepKind::I,
-                                  StepKind::W};
-    const MemorySettings &memory = schedule.memory;
-    MemoryTicks ticks;
-    __int128 unit = peak ? peak->denominator() : 1;
-    auto widen = [&](unsigned stage) {
-      for (StepKind kind : kinds) {
-        std::optional<Rational> delta = memory.delta(kind, stage);
-        if (!delta)
-          return false;
-        for (Rational size : {*delta, memory.during(kind, stage)}) {
-          unit = unit / std::gcd(int64_t(unit), size.denominator()) *
-                 size.denominator();
-          if (unit > std::numeric_limits<int64_t>::max())
-            return false;
-        }
-      }
-      return true;
-    };
-    // Most stages have the same figures, so look them up only once.
-    if (!widen(anyStage))
-      return std::nullopt;
-    for (const auto &[place, row] : memory.in(FigureScope::Stage))
-      if (!widen(place.number))
-        return std::nullopt;
-    ticks.perUnit = unit;
-    // An upper bound of the memory of a rank: the sum of all its steps.
-    __int128 most =
-        std::numeric_limits<int64_t>::max() / 4 / (schedule.numSteps() + 1);
-    bool fits = true;
-    auto wholeOf = [&](Rational size) {
-      __int128 value = unit / size.denominator() * size.numerator();
-      fits = fits && value <= most && value >= -most;
-      return int64_t(value);
-    };
-    ticks.delta.resize(schedule.numStages);
-    ticks.during.resize(schedule.numStages);
-    auto setRow = [&](unsigned from, unsigned to, unsigned like) {
-      std::array<int64_t, 4> delta, during;
-      for (StepKind kind : kinds) {
-        delta[unsigned(kind)] = wholeOf(*memory.delta(kind, like));
-        during[unsigned(kind)] = wholeOf(memory.during(kind, like));
-      }
-      std::fill(ticks.delta.begin() + from, ticks.delta.begin() + to, delta);
-      std::fill(ticks.during.begin() + from, ticks.during.begin() + to, during);
-      ticks.weightsGive |= delta[unsigned(StepKind::W)] < 0;
-      ticks.duringWeight =
-          std::max(ticks.duringWeight, during[unsigned(StepKind::W)]);
-    };
-    setRow(0, schedule.numStages, anyStage);
-    for (const auto &[place, row] : memory.in(FigureScope::Stage))
-      setRow(place.number, place.number + 1, place.number);
-    if (!fits)
-      return std::nullopt;
-    if (peak) {
-      __int128 value = unit / peak->denominator() * peak->numerator();
-      if (value < std::numeric_limits<int64_t>::max())
-        ticks.peak = value;
-    }
-    return ticks;
-  }
-
-  int64_t operator()(Step step) const {
-    return delta[step.stage()][unsigned(step.kind())];
-  }
-};
 
 /// Runs the lists twice in parallel: unchanged, and with moved weight
 /// gradients. Both start at 0, so the makespan of each is its last end.
@@ -136,11 +52,14 @@ class Deferral {
 
 public:
   Deferral(const Schedule &schedule, const TickCosts &costs,
-           const MemoryTicks &memory, DiagEngine &diags)
+           const MemoryModel &memory, std::optional<Rational> peak,
+           DiagEngine &diags)
       : schedule(schedule), costs(costs), memory(memory), diags(diags),
-        flow(schedule), edgesBefore(costs), edgesAfter(costs),
+        peak(peak), flow(schedule), edgesBefore(costs), edgesAfter(costs),
         states(schedule.numRanks),
         weights(size_t(schedule.numStages) * schedule.numUnits) {
+    if (peak)
+      mostLive = memory.floorOf(*peak);
     for (unsigned rank = 0; rank != schedule.numRanks; ++rank) {
       states[rank].list.reserve(schedule.ranks[rank].size());
       findWeights(rank);
@@ -223,6 +142,8 @@ private:
       else if (step.kind() == StepKind::W && isHome && !grouped &&
                !step.joined() && weights[index(step)] == 1) {
         weights[index(step)] = i + 2;
+        duringWeight = std::max(duringWeight, memory.during(step));
+        weightsGive |= memory.delta(step) < 0;
         different.insert(costs.duration(step, 0, 1));
       }
       grouped = step.joined();
@@ -258,18 +179,15 @@ private:
   /// Inserts Ws that free memory until `need` fits under the peak.
   void makeRoom(unsigned rank, ArrayRef<Step> group, int64_t need) {
     RankState &state = states[rank];
-    while (state.live + need > memory.peak && memory.weightsGive &&
+    while (state.live + need > mostLive && weightsGive &&
            placeOldest(state, unlimited))
       ;
-    if (!good || state.live + need <= memory.peak)
+    if (!good || state.live + need <= mostLive)
       return;
     good = false;
-    auto value = [&](int64_t ticks) {
-      return *Rational::make(ticks, memory.perUnit);
-    };
     (void)diags.report(group.front().source(), diag::DeferPeak,
                        stepText(schedule, group.front()), rank,
-                       value(state.live + need), value(memory.peak));
+                       memory.size(state.live + need), *peak);
   }
 
   /// Inserts the oldest pending W with a cost of at most `limit`, in the phase
@@ -281,15 +199,23 @@ private:
       return false;
     step.setPhase(state.phase);
     state.now.after += cost;
-    state.live += memory(step);
+    state.live += memory.delta(step);
     state.list.push_back(step);
     return true;
   }
 
   const Schedule &schedule;
   const TickCosts &costs;
-  const MemoryTicks &memory;
+  const MemoryModel &memory;
   DiagEngine &diags;
+  /// The limit of each rank, if there is one, and the largest integer of
+  /// `memory` within it.
+  std::optional<Rational> peak;
+  int64_t mostLive = std::numeric_limits<int64_t>::max();
+  /// The most that a W needs while it runs.
+  int64_t duringWeight = 0;
+  /// True if there is a W that frees memory.
+  bool weightsGive = false;
   DataFlow flow;
   EdgeQueues edgesBefore, edgesAfter;
   std::vector<RankState> states;
@@ -318,20 +244,20 @@ void Deferral::visit(unsigned rank, size_t begin, size_t end) {
   // A W that follows needs room to run, too.
   int64_t kept = 0, during = 0;
   for (Step step : group) {
-    kept += std::max<int64_t>(memory(step), 0);
-    during += memory.during[step.stage()][unsigned(step.kind())];
+    kept += std::max<int64_t>(memory.delta(step), 0);
+    during += memory.during(step);
   }
-  int64_t need = kept + std::max(during, memory.duringWeight);
+  int64_t need = kept + std::max(during, duringWeight);
   Times arrival = std::exchange(state.arrival, {});
   fillWait(state, arrival.after);
-  if (state.live + need > memory.peak)
+  if (state.live + need > mostLive)
     makeRoom(rank, group, need);
 
   state.now.before = std::max(state.now.before, arrival.before) + duration;
   state.now.after = std::max(state.now.after, arrival.after) + duration;
   for (Step step : group) {
     state.list.push_back(step);
-    state.live += memory(step);
+    state.live += memory.delta(step);
     if (step.kind() == StepKind::I && placeOf(step, rank) > 1) {
       Step weight = list[placeOf(step, rank) - 2];
       state.owed.add(weight, costs.duration(weight, 0, 1));
@@ -356,11 +282,14 @@ LogicalResult runDeferWeight(Schedule &schedule,
   for (unsigned rank = 0; !options.maxPeak && rank != schedule.numRanks; ++rank)
     if (auto limit = schedule.memory.limit(rank))
       peak = peak ? std::min(*peak, *limit) : *limit;
-  std::optional<MemoryTicks> memory = MemoryTicks::make(schedule, peak);
-  if (!memory)
+  FailureOr<MemoryModel> memory = [&] {
+    DiagEngine::ScopedFilter quiet(diags, [](Diagnostic &) { return false; });
+    return MemoryModel::make(schedule, diags);
+  }();
+  if (failed(memory))
     return diags.report(schedule.source, diag::DeferMemoryOverflow);
 
-  Deferral deferral(schedule, *costs, *memory, diags);
+  Deferral deferral(schedule, *costs, *memory, peak, diags);
   if (failed(deferral.run()))
     return failure();
   if (deferral.takesLonger())

@@ -233,13 +233,15 @@ LogicalResult runExpandSections(Schedule &schedule,
                        "expand-sections", diags)))
     return failure();
   // Figures of single ranks and slices would hold for every section.
-  for (FigureScope scope : {FigureScope::Rank, FigureScope::Slice})
-    for (const auto &[place, row] : schedule.costs.in(scope))
-      for (auto [figure, value] : row)
-        if (infoOf(figure).isDivided())
-          return diags.report(schedule.source, diag::SectionsScope,
-                              infoOf(figure).name, infoOf(scope).one,
-                              place.number);
+  for (const FigureSet *figures : {(const FigureSet *)&schedule.costs,
+                                   (const FigureSet *)&schedule.memory})
+    for (FigureScope scope : {FigureScope::Rank, FigureScope::Slice})
+      for (const auto &[place, row] : figures->in(scope))
+        for (auto [figure, value] : row)
+          if (infoOf(figure).isDivided())
+            return diags.report(schedule.source, diag::SectionsScope,
+                                infoOf(figure).name, infoOf(scope).one,
+                                place.number);
   return Expander(schedule, diags).run();
 }
 

@@ -35,10 +35,7 @@ FailureOr<std::vector<int64_t>> activationLimits(const Schedule &schedule,
       own = Rational::sub(*own, memory.peaks(rank).parameters);
     if (!own)
       return diags.report(schedule.source, diag::PassNeedsLimit, pass);
-    constexpr int64_t most = std::numeric_limits<int64_t>::max() / 4;
-    __int128 units =
-        __int128(own->numerator()) * memory.perUnit() / own->denominator();
-    limits.push_back(units > most ? most : int64_t(units));
+    limits.push_back(memory.floorOf(*own));
   }
   return limits;
 }
@@ -92,7 +89,7 @@ public:
 private:
   /// The memory that an R of the unit adds.
   int64_t gain(const UnitSpan &unit) const {
-    return memory.delta(unit.forward) - memory.stash(unit.forward.stage());
+    return memory.delta(unit.forward) - memory.stash(unit.forward);
   }
 
   /// Drops activations until `needed` more fit, at `step`; those with copies
@@ -154,7 +151,7 @@ private:
     for (size_t i = begin; i != end; ++i) {
       bool drops =
           list[i].kind() == StepKind::F && dropped[spans.unitOf(list[i])];
-      level += drops ? memory.stash(list[i].stage()) : memory.change(list[i]);
+      level += drops ? memory.stash(list[i]) : memory.change(list[i]);
     }
     return true;
   }
