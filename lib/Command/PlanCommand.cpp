@@ -508,6 +508,7 @@ void PlanRun::printText(raw_ostream &os) const {
 }
 
 LogicalResult PlanRun::run() {
+  form = args.text(Opt::Format, "text");
   if (args.has(Opt::CheckPlan))
     return checkPlan(inner, args.text(Opt::CheckPlan), *this);
   if (failed(readOptions()) || failed(readProfile()))

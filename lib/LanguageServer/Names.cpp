@@ -5,14 +5,17 @@
 
 #include "AST/Walk.h"
 
+#include <map>
+
 using namespace llvm;
 
 namespace pipec::lsp {
 
 StringRef kindName(Definition::Kind kind) {
   static constexpr StringLiteral names[] = {
-      "schedule",      "parameter", "value",   "loop variable", "argument",
-      "builtin value", "function",  "pattern", "phase"};
+      "schedule", "parameter",     "value",    "loop variable",
+      "argument", "builtin value", "function", "pattern",
+      "phase",    "section",       "stream"};
   return names[unsigned(kind)];
 }
 
@@ -141,8 +144,46 @@ private:
       add(&phase, Kind::Phase, phase.name, phase.range);
   }
   void enter(const ast::ScheduleDecl &decl) {
+    // Settings may name sections that a later statement defines.
+    words.clear();
+    for (const ast::Stmt *stmt : decl.body.stmts)
+      if (const auto *sections = dyn_cast<ast::SectionsStmt>(stmt))
+        for (const ast::SectionEntry &entry : sections->entries) {
+          defineWord(Kind::Section, entry.name, entry.range);
+          if (entry.stream.text != "compute")
+            defineWord(Kind::Stream, entry.stream, entry.range);
+        }
     add(&decl, Kind::Schedule, decl.name, headOf(decl.range, decl.body.range));
   }
+  /// Defines a section or a stream of the schedule by its first name.
+  void defineWord(Kind kind, ast::Name name, SMRange statement) {
+    if (!name.text.empty() &&
+        words.try_emplace({kind, name.text}, table.all.size()).second)
+      table.all.push_back({kind, name.text, name.range, statement});
+  }
+  /// Adds an occurrence of a section or a stream.
+  void referWord(Kind kind, ast::Name name) {
+    auto it = words.find({kind, name.text});
+    if (it == words.end())
+      return;
+    SMRange first = table.all[it->second].place;
+    table.places.push_back(
+        {name.range, it->second, first.Start == name.range.Start});
+  }
+  void enter(const ast::SectionEntry &entry) {
+    referWord(Kind::Section, entry.name);
+    referWord(Kind::Stream, entry.stream);
+  }
+  void enter(const ast::BodyStep &step) {
+    referWord(Kind::Section, step.section);
+  }
+  void enter(const ast::SettingEntry &entry) {
+    if (!entry.isScope || entry.word.text != "section" || entry.values.empty())
+      return;
+    if (const auto *name = dyn_cast<ast::NameExpr>(entry.values[0]))
+      referWord(Kind::Section, {name->name, name->range});
+  }
+
   void enter(const ast::ParamDecl &param) {
     SMRange statement = param.range();
     if (param.defaultValue)
@@ -154,6 +195,8 @@ private:
   DenseMap<const void *, unsigned> known;
   DenseMap<std::pair<const void *, const void *>, unsigned> builtins;
   const ast::ScheduleDecl *schedule = nullptr;
+  /// The sections and streams of the schedule.
+  std::map<std::pair<Kind, StringRef>, unsigned> words;
 };
 
 NameTable::NameTable(const ast::Module &module) {

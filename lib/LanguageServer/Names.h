@@ -23,6 +23,8 @@ struct Definition {
     Function,
     Pattern,
     Phase,
+    Section,
+    Stream,
   };
   Kind kind;
   llvm::StringRef name;

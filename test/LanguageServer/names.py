@@ -55,6 +55,31 @@ assert places(a.at("references", "m >= p", context={"includeDeclaration": True})
 assert places(a.at("references", "n + by")) == [(0, "n"), (0, "n")]
 assert places(a.at("documentHighlight", "sum }")) == [(0, "sum"), (0, "sum")]
 
+# Sections and their streams, in the list, in bodies of overlaps and in costs.
+MOE = """\
+schedule moe(ranks p = 2, microbatches m = 2) {
+  placement loop;
+  cost { section mlp { F = 1; B = 2 } }
+  sections(2) { mlp; send on net; take on net } // two layers
+  overlap F & B { B.take F.mlp B.send F.send B.mlp F.take }
+  steady { repeat m { F & B } }
+}
+"""
+moe = server.open(uri("moe.pipe"), MOE)
+found = moe.at("definition", "mlp { F")
+assert moe.text_of(found["range"]) == "mlp" and found["range"]["start"] == moe.position("mlp; send")
+assert [each["range"]["start"]["line"] for each in moe.at("references", "F.mlp", 0, 3, context={"includeDeclaration": True})] == \
+    [2, 3, 4, 4]
+hover = moe.at("hover", "F.mlp", 0, 3)
+assert hover["contents"]["value"].startswith("section `mlp`"), hover
+assert moe.at("hover", "net; take")["contents"]["value"].startswith("stream `net`")
+edit = moe.at("rename", "mlp; send", newName="experts")["changes"][moe.uri]
+assert [each["range"]["start"]["line"] for each in edit] == [2, 3, 4, 4], edit
+edit = moe.at("rename", "net; take", newName="nic")["changes"][moe.uri]
+assert len(edit) == 2, edit
+error = moe.error_at("rename", "mlp; send", newName="take")
+assert "cannot be the name here" in error["message"], error
+
 # Renaming.
 assert a.text_of(a.at("prepareRename", "w = min")) == "w"
 edit = a.at("rename", "w = min", newName="warm")["changes"][a.uri]
