@@ -55,7 +55,8 @@ static void printPeaks(const ScheduleProof &proof, raw_ostream &os) {
   os << '\n';
 }
 
-static void printProof(const ProofResult &result, raw_ostream &os) {
+static void printProof(const ProofResult &result,
+                       std::optional<WaitModel> model, raw_ostream &os) {
   os << terminalText(result.name) << '(' << paramText(result.params) << "): ";
   const ScheduleProof *proof = result.proof();
   if (!proof) {
@@ -63,14 +64,22 @@ static void printProof(const ProofResult &result, raw_ostream &os) {
     return;
   }
   os << "for every number of micro-batches m = " << sizesText(*proof)
-     << "\n  valid; completes under free arrival\n";
+     << "\n  valid; completes "
+     << (model ? "with the transfers of insert-p2p, " +
+                     waitModelName(*model).str() + ": " +
+                     waitModelPhrase(*model).str()
+               : "under free arrival")
+     << '\n';
   printTimes(*proof, os);
   printPeaks(*proof, os);
 }
 
-static void writeProof(const ProofResult &result, json::OStream &json) {
+static void writeProof(const ProofResult &result,
+                       std::optional<WaitModel> model, json::OStream &json) {
   json.attribute("schedule", json::fixUTF8(result.name));
   writeParams(json, result.params);
+  if (model)
+    json.attribute("model", waitModelName(*model));
   const ScheduleProof *proof = result.proof();
   if (!proof) {
     json.attribute("valid", nullptr);
@@ -135,9 +144,13 @@ LogicalResult runProve(const CommandRun &run) {
                               std::to_string(request->sizes.valuesOf(name)[0]),
                           "on a proof for every number of micro-batches");
   lowering.params = request->sizes.point(*(*schedule)->decl);
+  std::optional<WaitModel> model = readModel(run.args);
+  if (model && run.args.has(Opt::Certificate))
+    return run.args.reportUseless(Opt::Certificate, "with --model", diags);
   run.progress.phase("proving");
-  FailureOr<ProofResult> result = prove(
-      {(*source)->checkedProgram(), **schedule, std::move(lowering), diags});
+  FailureOr<ProofResult> result =
+      prove({(*source)->checkedProgram(), **schedule, std::move(lowering),
+             diags, model});
   if (failed(result))
     return failure();
   warnOfCosts({&result->schedule}, diags);
@@ -146,8 +159,9 @@ LogicalResult runProve(const CommandRun &run) {
     run.session.setStatus(3);
   else if (run.args.has(Opt::Certificate) && failed(certify(run, *proof)))
     return failure();
-  return run.write([&](raw_ostream &os) { printProof(*result, os); },
-                   [&](json::OStream &json) { writeProof(*result, json); });
+  return run.write(
+      [&](raw_ostream &os) { printProof(*result, model, os); },
+      [&](json::OStream &json) { writeProof(*result, model, json); });
 }
 
 } // namespace pipec

@@ -5,7 +5,9 @@
 
 #include "Driver/Figures.h"
 #include "IRGen/Compiler.h"
+#include "Pass/PassManager.h"
 #include "Prove/Pattern.h"
+#include "Transforms/Passes.h"
 #include "Verify/Verifier.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -31,7 +33,15 @@ std::unique_ptr<Family::Member> Family::make(int64_t microbatches) const {
   member->schedule = std::move(*schedule);
   for (StepList &list : member->schedule.ranks)
     list = withoutBubbles(list);
-  FailureOr<Simulation> run = simulate(member->schedule, request.diags);
+  if (request.model) {
+    FailureOr<Pipeline> pipeline =
+        parsePipeline("insert-p2p", allPasses(), request.diags);
+    if (failed(pipeline) || failed(PassManager(std::move(*pipeline))
+                                       .run(member->schedule, request.diags)))
+      return nullptr;
+  }
+  FailureOr<Simulation> run =
+      simulate(member->schedule, request.model, request.diags);
   if (failed(run))
     return nullptr;
   member->run.emplace(std::move(*run));

@@ -84,6 +84,41 @@ RankShape peel(const RankShape &shape, Peeling peeling) {
   return peeled;
 }
 
+std::vector<size_t> computesOf(const StepList &list) {
+  std::vector<size_t> computes;
+  for (size_t i = 0; i != list.size(); ++i)
+    if (isCompute(list[i].kind()))
+      computes.push_back(i);
+  return computes;
+}
+
+std::optional<RankShape> withTransfers(const RankShape &computes,
+                                       const StepList &list, uint64_t x) {
+  std::vector<size_t> places = computesOf(list);
+  RankShape shape;
+  size_t at = 0, begin = 0;
+  for (PartSize part : computes) {
+    size_t length = 0;
+    for (uint64_t t = 0; t != part.times(x); ++t) {
+      at += part.steps;
+      if (at > places.size())
+        return std::nullopt;
+      size_t end = places[at - 1] + 1;
+      if (t != 0 && end - begin != length)
+        return std::nullopt;
+      length = end - begin;
+      begin = end;
+    }
+    shape.push_back({part.repeats, length, part.fewer});
+  }
+  if (begin == list.size())
+    return shape;
+  if (shape.empty() || shape.back().repeats)
+    shape.push_back({});
+  shape.back().steps += list.size() - begin;
+  return shape;
+}
+
 //===----------------------------------------------------------------------===//
 // Patterns
 //===----------------------------------------------------------------------===//
@@ -136,6 +171,7 @@ std::optional<RankPattern> fitPattern(const RankShape &shape, unsigned rank,
             Step other = step(which, t);
             same = same && other.kind() == first.kind() &&
                    other.stage() == first.stage() &&
+                   other.port() == first.port() &&
                    other.joined() == first.joined();
             return int64_t(other.unit());
           });
@@ -157,8 +193,9 @@ std::optional<RankPattern> fitPattern(const RankShape &shape, unsigned rank,
 // Periods
 //===----------------------------------------------------------------------===//
 
-std::optional<Peeling> findPeriod(ArrayRef<RankShape> shapes,
-                                  const Simulation &run, uint64_t rounds) {
+std::optional<Peeling>
+findPeriod(ArrayRef<RankShape> shapes,
+           function_ref<int64_t(unsigned, size_t)> startOf, uint64_t rounds) {
   // A period that is a divisor of many rounds is found by all steps; so first
   // the period, then the ramps.
   uint64_t period = 1;
@@ -170,7 +207,7 @@ std::optional<Peeling> findPeriod(ArrayRef<RankShape> shapes,
           for (size_t i = 0; i != part.steps; ++i)
             body(
                 [&, rank = rank, begin, i, length = part.steps](uint64_t t) {
-                  return run.start(unsigned(rank), begin + t * length + i);
+                  return startOf(unsigned(rank), begin + t * length + i);
                 },
                 part.times(rounds));
         begin += part.steps * part.times(rounds);

@@ -43,9 +43,16 @@ using RankShape = std::vector<PartSize>;
 std::optional<RankShape> matchWord(const Word &word, const StepList &list,
                                    uint64_t rounds);
 RankShape peel(const RankShape &shape, Peeling peeling);
+/// The shape of a list with transfers, whose compute steps have the shape
+/// `computes` for x. Transfers belong to the part of the next compute step.
+/// Nothing if the parts of a block have different numbers of them.
+std::optional<RankShape> withTransfers(const RankShape &computes,
+                                       const StepList &list, uint64_t x);
 
 /// The steps of a rank in the order of the list, without bubbles.
 StepList withoutBubbles(const StepList &list);
+/// The indices of the compute steps of a list.
+std::vector<size_t> computesOf(const StepList &list);
 
 /// A step of a pattern. `step` has its kind, its stage and `joined`.
 struct PatternStep {
@@ -80,8 +87,11 @@ std::optional<RankPattern> fitPattern(const RankShape &shape, unsigned rank,
 
 /// How a long list settles: the least ramp and period with which the times of
 /// the blocks of all ranks repeat in the schedule with n = `rounds`. Empty if
-/// the middle of the lists is not periodic.
-std::optional<Peeling> findPeriod(llvm::ArrayRef<RankShape> shapes,
-                                  const Simulation &run, uint64_t rounds);
+/// the middle of the lists is not periodic. `startOf` has the start of a
+/// compute step of a rank.
+std::optional<Peeling>
+findPeriod(llvm::ArrayRef<RankShape> shapes,
+           llvm::function_ref<int64_t(unsigned rank, size_t index)> startOf,
+           uint64_t rounds);
 
 } // namespace pipec

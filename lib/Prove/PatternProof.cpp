@@ -6,6 +6,7 @@
 #include "IR/DataFlow.h"
 #include "Simulation/Resources.h"
 #include "Simulation/SharedRun.h"
+#include "Waiting/WaitState.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
@@ -98,6 +99,7 @@ std::string proveCover(const Pattern &pattern) {
   std::vector<std::array<Cover, NumCovers>> covers(
       header.numStages * directions,
       {Cover(perDirection), Cover(perDirection), Cover(perDirection)});
+  std::map<std::tuple<unsigned, unsigned, unsigned>, Cover> moved;
   for (auto [rank, list] : enumerate(pattern.ranks))
     for (auto [repeats, begin, end] : list.parts)
       for (const PatternStep &step :
@@ -105,7 +107,8 @@ std::string proveCover(const Pattern &pattern) {
         StepKind kind = step.step.kind();
         if (kind == StepKind::Update || kind == StepKind::R)
           continue;
-        if (!isCompute(kind))
+        bool transfers = isP2P(kind) && pattern.model;
+        if (!isCompute(kind) && !transfers)
           return "lists with steps that do not compute";
         unsigned stage = step.step.stage();
         unsigned direction = placement.rankOf(stage, 0) != rank;
@@ -115,6 +118,16 @@ std::string proveCover(const Pattern &pattern) {
         if (direction == 1) {
           unit.a -= perDirection.a;
           unit.b -= perDirection.b;
+        }
+        if (transfers) {
+          auto [it, isNew] =
+              moved.try_emplace({unsigned(kind), stage * directions + direction,
+                                 step.step.port()},
+                                perDirection);
+          if (!it->second.add(unit, repeats))
+            return "transfers that do not advance by the same number in each "
+                   "block";
+          continue;
         }
         auto &own = covers[stage * directions + direction];
         bool good = true;
@@ -132,6 +145,9 @@ std::string proveCover(const Pattern &pattern) {
     for (unsigned i = 0; i != (header.forwardOnly ? 1 : NumCovers); ++i)
       if (!cover[i].isComplete())
         return "micro-batches that are not those of consecutive blocks";
+  for (auto &[key, cover] : moved)
+    if (!cover.isComplete())
+      return "transfers that are not those of consecutive blocks";
   return "";
 }
 
@@ -146,6 +162,8 @@ struct PatternGroup {
   size_t begin, end;
   bool repeats;
   int64_t duration;
+  /// True for a transfer, which does not hold its rank.
+  bool isTransfer = false;
 };
 
 class TimeProof {
@@ -168,6 +186,18 @@ private:
     /// Step and group.
     std::vector<std::pair<size_t, size_t>> blocks;
   };
+  static void addMaker(Makers &to, Affine unit, bool repeats, size_t step,
+                       size_t group) {
+    if (repeats)
+      to.blocks.push_back({step, group});
+    else
+      to.singles[{unit.a, unit.b}] = {step, group};
+  }
+  /// A group in a repetition.
+  struct Place {
+    size_t group;
+    Affine t;
+  };
 
   /// False if an overlap goes beyond its part.
   bool collect();
@@ -175,9 +205,16 @@ private:
   /// one of its inputs.
   int64_t margin() const;
   bool prove(unsigned rank, size_t group, Piece piece);
-  /// The end of the step that makes the datum of `port` for `unit`.
-  std::optional<Affine> arrival(unsigned rank, const DataFlow::Port &port,
-                                Affine unit, const AffineDomain &where) const;
+  /// The step of `makers`, on `rank`, for `unit`.
+  std::optional<Place> find(const Makers &makers, unsigned rank, Affine unit,
+                            const AffineDomain &where) const;
+  /// When the datum of the input `index` of a compute step of `unit` arrives.
+  std::optional<Affine> arrival(unsigned rank, Step step, size_t index,
+                                const DataFlow::Port &input, Affine unit,
+                                const AffineDomain &where) const;
+  /// When the transfer at a place is complete.
+  std::optional<Affine> complete(unsigned rank, Place place,
+                                 const AffineDomain &where) const;
   Affine endOf(unsigned rank, size_t group) const {
     Affine end = start(rank, group);
     end.a += groups[rank][group].duration;
@@ -186,9 +223,19 @@ private:
   Affine start(unsigned rank, size_t group) const {
     return pattern.ranks[rank].steps[groups[rank][group].begin].start;
   }
-  /// The end of the group before one.
-  std::optional<Affine> before(unsigned rank, size_t group,
-                               const Piece &piece) const;
+  /// The last group before one that `matches`.
+  std::optional<Place>
+  before(unsigned rank, size_t group, const Piece &piece,
+         function_ref<bool(const PatternGroup &)> matches) const;
+  /// The step of a group, with a unit of its direction and slice.
+  Step stepOf(unsigned rank, const PatternGroup &group) const {
+    return lists[rank][group.begin];
+  }
+  const Makers *movers(StepKind kind, unsigned stage, unsigned port,
+                       unsigned direction) const {
+    auto it = moved.find({unsigned(kind), stage, port, direction});
+    return it == moved.end() ? nullptr : &it->second;
+  }
   std::optional<ProvenTimes> makespan(AffineDomain where) const;
 
   const Pattern &pattern;
@@ -198,6 +245,9 @@ private:
   std::vector<std::vector<PatternGroup>> groups;
   /// By kind of data, stage and direction.
   std::vector<Makers> makers;
+  /// The transfers, by kind, stage, port and direction.
+  std::map<std::tuple<unsigned, unsigned, unsigned, unsigned>, Makers> moved;
+  std::vector<StepList> lists;
   bool allTakeTime = true;
 
   size_t makerIndex(StepKind kind, unsigned stage, unsigned direction) const {
@@ -224,6 +274,7 @@ bool TimeProof::collect() {
           Step(step.step.kind(), stage,
                first + unsigned((step.unit.a % slices + slices) % slices), 0,
                {}, step.step.joined()));
+      steps.back().setPort(step.step.port());
     }
     for (auto [repeats, first, last] : list.parts)
       for (size_t begin = first; begin != last;) {
@@ -231,97 +282,116 @@ bool TimeProof::collect() {
         if (end > last)
           return false;
         int64_t duration = pattern.costs->duration(steps, begin, end);
+        bool isTransfer = isP2P(steps[begin].kind());
+        if (isTransfer && end - begin != 1)
+          return false;
         for (size_t i = begin; i != end; ++i) {
+          if (isTransfer) {
+            unsigned stage = steps[i].stage();
+            Makers &to =
+                moved[{unsigned(steps[i].kind()), stage,
+                       list.steps[i].step.port(), directionOf(rank, stage)}];
+            addMaker(to, list.steps[i].unit, repeats, i, own.size());
+            if (const DataFlow::Port *port = flow.transfer(steps[i]))
+              allTakeTime = allTakeTime &&
+                            pattern.costs->hop(port->rank, rank) > 0 &&
+                            pattern.costs->hop(rank, port->rank) > 0;
+          }
           if (!makesData(steps[i].kind()))
             continue;
-          // A cycle of steps that wait for each other contains a result.
+          // A cycle of steps that wait for each other contains a result, or a
+          // transfer.
           allTakeTime = allTakeTime && duration > 0;
           unsigned stage = steps[i].stage();
           Makers &to = makers[makerIndex(steps[i].kind(), stage,
                                          directionOf(rank, stage))];
-          Affine unit = list.steps[i].unit;
-          if (repeats)
-            to.blocks.push_back({i, own.size()});
-          else
-            to.singles[{unit.a, unit.b}] = {i, own.size()};
+          addMaker(to, list.steps[i].unit, repeats, i, own.size());
         }
-        own.push_back({begin, end, repeats, duration});
+        own.push_back({begin, end, repeats, duration, isTransfer});
         begin = end;
       }
+    lists.push_back(std::move(steps));
   }
   return true;
 }
 
 int64_t TimeProof::margin() const {
   int64_t most = 1;
+  auto note = [&](const Makers *from, unsigned rank, Affine unit) {
+    if (!from)
+      return;
+    for (auto [maker, group] : from->blocks) {
+      Affine made = pattern.ranks[rank].steps[maker].unit;
+      if (made.c == unit.c && made.c != 0 && (unit.a - made.a) % made.c == 0)
+        most = std::max(most, std::abs((unit.a - made.a) / made.c));
+    }
+  };
   for (auto [rank, list] : enumerate(pattern.ranks))
     for (const PatternGroup &group : groups[rank]) {
       if (!group.repeats)
         continue;
       for (size_t i = group.begin; i != group.end; ++i) {
-        const PatternStep &step = list.steps[i];
-        unsigned direction = directionOf(rank, step.step.stage());
-        if (!makesData(step.step.kind()))
+        Step step = lists[rank][i];
+        Affine unit = list.steps[i].unit;
+        unsigned direction = directionOf(rank, step.stage());
+        if (group.isTransfer) {
+          if (const DataFlow::Port *port = flow.transfer(step))
+            note(movers(port->kind, port->stage, port->port, direction),
+                 port->rank, unit);
           continue;
-        const DataFlow::Row &row =
-            flow.row(dataKind(step.step.kind()), step.step.stage(), direction);
-        for (const DataFlow::Port &input : flow.inputs(row))
-          for (auto [maker, of] :
-               makers[makerIndex(input.kind, input.stage, direction)].blocks) {
-            Affine made = pattern.ranks[input.rank].steps[maker].unit;
-            if (made.c != step.unit.c || made.c == 0 ||
-                (step.unit.a - made.a) % made.c != 0)
-              continue;
-            most = std::max(most, std::abs((step.unit.a - made.a) / made.c));
-          }
+        }
+        if (!makesData(step.kind()))
+          continue;
+        for (auto [index, input] : enumerate(flow.inputs(
+                 flow.row(dataKind(step.kind()), step.stage(), direction))))
+          if (pattern.model)
+            note(movers(recvKind(dataKind(step.kind())), step.stage(), index,
+                        direction),
+                 rank, unit);
+          else
+            note(&makers[makerIndex(input.kind, input.stage, direction)],
+                 input.rank, unit);
       }
     }
   return most;
 }
 
-std::optional<Affine> TimeProof::before(unsigned rank, size_t group,
-                                        const Piece &piece) const {
+std::optional<TimeProof::Place>
+TimeProof::before(unsigned rank, size_t group, const Piece &piece,
+                  function_ref<bool(const PatternGroup &)> matches) const {
   const RankPattern &list = pattern.ranks[rank];
-  const PatternGroup &self = groups[rank][group];
+  const std::vector<PatternGroup> &all = groups[rank];
   auto part = llvm::find_if(list.parts, [&](const auto &part) {
-    return self.begin >= part.begin && self.begin < part.end;
+    return all[group].begin >= part.begin && all[group].begin < part.end;
   });
-  auto endAt = [&](size_t other, Affine t) { return endOf(rank, other).at(t); };
-  if (self.begin != part->begin)
-    return endAt(group - 1, piece.t);
-  bool first = piece.t == Affine(0);
-  if (self.repeats && !first) {
-    // The last group of the same block.
+  size_t at = group;
+  for (; at != 0 && all[at - 1].begin >= part->begin; --at)
+    if (matches(all[at - 1]))
+      return Place{at - 1, piece.t};
+  if (part->repeats && !(piece.t == Affine(0))) {
+    // In the repetition before this one.
     size_t last = group;
-    while (last + 1 != groups[rank].size() &&
-           groups[rank][last + 1].begin < part->end)
+    while (last + 1 != all.size() && all[last + 1].begin < part->end)
       ++last;
-    return endAt(last, Affine(piece.t.a - 1, piece.t.b, piece.t.c));
+    for (size_t other = last + 1; other != group; --other)
+      if (matches(all[other - 1]))
+        return Place{other - 1, Affine(piece.t.a - 1, piece.t.b, piece.t.c)};
   }
-  if (group == 0)
-    return std::nullopt;
-  // The last repetition of a block that ends there.
-  return endAt(group - 1,
-               groups[rank][group - 1].repeats ? Affine(-1, 1) : Affine(0));
+  // In the last repetition of an earlier part.
+  for (; at != 0; --at)
+    if (matches(all[at - 1]))
+      return Place{at - 1, all[at - 1].repeats ? Affine(-1, 1) : Affine(0)};
+  return std::nullopt;
 }
 
-std::optional<Affine> TimeProof::arrival(unsigned rank,
-                                         const DataFlow::Port &port,
-                                         Affine unit,
-                                         const AffineDomain &where) const {
-  unsigned direction = directionOf(port.rank, port.stage);
-  const Makers &from = makers[makerIndex(port.kind, port.stage, direction)];
-  int64_t hop = pattern.costs->hop(port.rank, rank);
-  auto end = [&](size_t group, Affine t) {
-    Affine time = endOf(port.rank, group).at(t);
-    time.a += hop;
-    return time;
-  };
+std::optional<TimeProof::Place>
+TimeProof::find(const Makers &from, unsigned rank, Affine unit,
+                const AffineDomain &where) const {
   if (unit.c == 0)
     if (auto it = from.singles.find({unit.a, unit.b}); it != from.singles.end())
-      return end(it->second.second, 0);
+      return Place{it->second.second, 0};
   for (auto [step, group] : from.blocks) {
-    Affine made = pattern.ranks[port.rank].steps[step].unit;
+    Affine made = pattern.ranks[rank].steps[step].unit;
     if (made.c == 0 || (unit.a - made.a) % made.c != 0 ||
         (unit.b - made.b) % made.c != 0 || unit.c % made.c != 0)
       continue;
@@ -329,46 +399,107 @@ std::optional<Affine> TimeProof::arrival(unsigned rank,
              unit.c / made.c);
     Affine left(-1 - t.a, 1 - t.b, -t.c);
     if (where.isNonNegative(t) && where.isNonNegative(left))
-      return end(group, t);
+      return Place{group, t};
   }
   return std::nullopt;
+}
+
+std::optional<Affine> TimeProof::complete(unsigned rank, Place place,
+                                          const AffineDomain &where) const {
+  const PatternGroup &group = groups[rank][place.group];
+  Step step = stepOf(rank, group);
+  const DataFlow::Port *port = flow.transfer(step);
+  const Makers *others = port ? movers(port->kind, port->stage, port->port,
+                                       directionOf(rank, step.stage()))
+                              : nullptr;
+  if (!others)
+    return std::nullopt;
+  Affine unit = pattern.ranks[rank].steps[group.begin].unit.at(place.t);
+  std::optional<Place> other = find(*others, port->rank, unit, where);
+  if (!other)
+    return std::nullopt;
+  Affine own = start(rank, place.group).at(place.t);
+  Affine end = start(port->rank, other->group).at(other->t);
+  std::optional<bool> later = where.less(end, own);
+  if (!later && where.less(own, end) != false)
+    return std::nullopt;
+  if (!later || *later)
+    end = own;
+  end.a += isSend(step.kind()) ? pattern.costs->hop(rank, port->rank)
+                               : pattern.costs->hop(port->rank, rank);
+  return end;
+}
+
+std::optional<Affine> TimeProof::arrival(unsigned rank, Step step, size_t index,
+                                         const DataFlow::Port &input,
+                                         Affine unit,
+                                         const AffineDomain &where) const {
+  unsigned direction = directionOf(rank, step.stage());
+  if (pattern.model) {
+    const Makers *receives =
+        movers(recvKind(dataKind(step.kind())), step.stage(), index, direction);
+    std::optional<Place> place =
+        receives ? find(*receives, rank, unit, where) : std::nullopt;
+    return place ? complete(rank, *place, where) : std::nullopt;
+  }
+  std::optional<Place> place =
+      find(makers[makerIndex(input.kind, input.stage, direction)], input.rank,
+           unit, where);
+  if (!place)
+    return std::nullopt;
+  Affine time = endOf(input.rank, place->group).at(place->t);
+  time.a += pattern.costs->hop(input.rank, rank);
+  return time;
 }
 
 bool TimeProof::prove(unsigned rank, size_t group, Piece piece) {
   const PatternGroup &self = groups[rank][group];
   Affine claimed = start(rank, group).at(piece.t);
   bool tight = false;
-  auto isAtMost = [&](Affine time) {
-    Affine slack(claimed.a - time.a, claimed.b - time.b, claimed.c - time.c);
-    tight = tight || slack == Affine();
-    return piece.where.isNonNegative(slack);
-  };
-  if (std::optional<Affine> end = before(rank, group, piece)) {
-    if (!isAtMost(*end)) {
-      why = "steps whose times are not linear in the number of micro-batches";
+  auto isAtMost = [&](std::optional<Affine> time) {
+    if (!time) {
+      why = "data that come from another number of blocks before for each "
+            "number of micro-batches";
       return false;
     }
+    Affine slack(claimed.a - time->a, claimed.b - time->b, claimed.c - time->c);
+    tight = tight || slack == Affine();
+    if (!piece.where.isNonNegative(slack))
+      why = "steps whose times are not linear in the number of micro-batches";
+    return piece.where.isNonNegative(slack);
+  };
+  // The rank, which does not wait for transfers.
+  std::optional<Place> place =
+      before(rank, group, piece,
+             [](const PatternGroup &other) { return !other.isTransfer; });
+  if (!isAtMost(place ? endOf(rank, place->group).at(place->t) : Affine(0)))
+    return false;
+  if (self.isTransfer) {
+    auto queue = [&](const PatternGroup &other) {
+      Step step = stepOf(rank, other);
+      const DataFlow::Port *port = flow.transfer(step);
+      return port ? queueOf(*pattern.model, step, *port) : ~0u;
+    };
+    unsigned own = queue(self);
+    place = before(rank, group, piece, [&](const PatternGroup &other) {
+      return other.isTransfer && queue(other) == own;
+    });
+    if (place && !isAtMost(complete(rank, *place, piece.where)))
+      return false;
   } else {
-    tight = claimed == Affine();
-  }
-  for (size_t i = self.begin; i != self.end; ++i) {
-    const PatternStep &step = pattern.ranks[rank].steps[i];
-    StepKind kind = step.step.kind();
-    if (!makesData(kind))
-      continue;
-    Affine unit = step.unit.at(piece.t);
-    const DataFlow::Row &row = flow.row(dataKind(kind), step.step.stage(),
-                                        directionOf(rank, step.step.stage()));
-    for (const DataFlow::Port &input : flow.inputs(row)) {
-      std::optional<Affine> time = arrival(rank, input, unit, piece.where);
-      if (!time) {
-        why = "data that come from another number of blocks before for each "
-              "number of micro-batches";
-        return false;
-      }
-      if (!isAtMost(*time)) {
-        why = "steps whose times are not linear in the number of micro-batches";
-        return false;
+    for (size_t i = self.begin; i != self.end; ++i) {
+      Step step = lists[rank][i];
+      if (!makesData(step.kind()))
+        continue;
+      Affine unit = pattern.ranks[rank].steps[i].unit.at(piece.t);
+      const DataFlow::Row &row = flow.row(dataKind(step.kind()), step.stage(),
+                                          directionOf(rank, step.stage()));
+      for (auto [index, input] : enumerate(flow.inputs(row))) {
+        // Under a model, the order of the list is enough for data of the rank.
+        if (pattern.model && !input.transfers)
+          continue;
+        if (!isAtMost(arrival(rank, step, index, input, unit, piece.where)))
+          return false;
       }
     }
   }
@@ -382,11 +513,16 @@ std::optional<ProvenTimes> TimeProof::makespan(AffineDomain where) const {
   std::vector<Affine> firsts, lasts;
   for (unsigned rank = 0; rank != groups.size(); ++rank) {
     const auto &own = groups[rank];
-    if (own.empty())
+    auto computes = [](const PatternGroup &group) { return !group.isTransfer; };
+    auto first = llvm::find_if(own, computes);
+    if (first == own.end())
       continue;
-    firsts.push_back(start(rank, 0).at(Affine(0)));
-    lasts.push_back(endOf(rank, own.size() - 1)
-                        .at(own.back().repeats ? Affine(-1, 1) : Affine(0)));
+    size_t last = own.size() - 1;
+    while (!computes(own[last]))
+      --last;
+    firsts.push_back(start(rank, first - own.begin()).at(Affine(0)));
+    lasts.push_back(
+        endOf(rank, last).at(own[last].repeats ? Affine(-1, 1) : Affine(0)));
   }
   auto extreme = [&](ArrayRef<Affine> times, bool latest) {
     const Affine *best = llvm::find_if(times, [&](Affine one) {

@@ -20,6 +20,8 @@ struct Pattern {
   /// The schedule of one x. All have its placement, stage graph and costs.
   const Schedule *header;
   const TickCosts *costs;
+  /// The communication model of lists with transfers.
+  std::optional<WaitModel> model;
   /// The number of units.
   Affine units;
   std::vector<RankPattern> ranks;
@@ -42,8 +44,8 @@ std::string unprovableCosts(const Schedule &schedule, const TickCosts &costs);
 /// failure, or an empty text.
 std::string proveCover(const Pattern &pattern);
 
-/// Proves that a run under free arrival has these start times. Stores the
-/// reason of a failure in `why`.
+/// Proves that a run, under free arrival or the model, has these start times.
+/// Stores the reason of a failure in `why`.
 std::optional<ProvenTimes> proveTimes(const Pattern &pattern, std::string &why);
 
 } // namespace pipec

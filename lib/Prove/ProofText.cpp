@@ -205,7 +205,8 @@ FailureOr<CheckedProof> checkProofText(const ProofText &proof,
         return unproven("it is for other lists of steps");
       found = true;
     }
-    Pattern pattern{&schedule, &*costs, family.units, family.ranks};
+    Pattern pattern{&schedule, &*costs, std::nullopt, family.units,
+                    family.ranks};
     for (const RankPattern &list : family.ranks)
       for (const PatternStep &step : list.steps)
         if (step.step.stage() >= schedule.numStages)

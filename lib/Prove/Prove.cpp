@@ -132,6 +132,10 @@ bool Prover::checkUse() {
   if (failed(costs))
     return fail("its times are too large");
   std::string why = unprovableCosts(*header, *costs);
+  if (request.model &&
+      (waitModelInfo(*request.model).holds != WaitHolds::None ||
+       request.model == WaitModel::Buffered))
+    why = "its ranks wait for transfers, or sends are buffered";
   return why.empty() || fail(std::move(why));
 }
 
@@ -155,11 +159,15 @@ std::optional<ProvenTimes> Prover::proveRest(Peeling peeling) {
   int64_t growth = int64_t(two.numUnits) - one.numUnits;
   Pattern pattern{&one,
                   &instances[0].run->costs(),
+                  request.model,
                   {int64_t(one.numUnits) - 2 * growth, growth},
                   {}};
   for (unsigned rank = 0; rank != ranks; ++rank) {
+    std::optional<RankShape> shape = peel(shapes[rank], peeling);
+    if (request.model)
+      shape = withTransfers(*shape, one.ranks[rank], instances[0].x);
     std::optional<RankPattern> found =
-        fitPattern(peel(shapes[rank], peeling), rank, instances);
+        shape ? fitPattern(*shape, rank, instances) : std::nullopt;
     if (!found) {
       fail("its times do not become periodic");
       return std::nullopt;
@@ -263,6 +271,14 @@ bool Prover::conclude(Peeling peeling, int64_t proven, int64_t rate) {
   return true;
 }
 
+/// The compute steps of a list.
+static StepList computeSteps(const StepList &list) {
+  StepList steps;
+  for (size_t i : computesOf(list))
+    steps.push_back(list[i]);
+  return steps;
+}
+
 /// Tries to prove the schedules with `from` + `by` n micro-batches, whose lists
 /// are `words`.
 bool Prover::tryFamily(int64_t from, int64_t by, ArrayRef<Word> words) {
@@ -279,21 +295,30 @@ bool Prover::tryFamily(int64_t from, int64_t by, ArrayRef<Word> words) {
       return fail("its stages depend on the number of micro-batches");
     shapes.clear();
     for (unsigned rank = 0; rank != ranks; ++rank) {
-      std::optional<RankShape> shape =
-          matchWord(words[rank], large->schedule.ranks[rank], rounds);
+      std::optional<RankShape> shape = matchWord(
+          words[rank], computeSteps(large->schedule.ranks[rank]), rounds);
       std::optional<RankShape> other =
-          matchWord(words[rank], small->schedule.ranks[rank], rounds / 2 + 1);
+          matchWord(words[rank], computeSteps(small->schedule.ranks[rank]),
+                    rounds / 2 + 1);
       if (!shape || shape != other)
         return fail("its numbers of weight gradients differ from block to "
                     "block");
       shapes.push_back(std::move(*shape));
     }
-    std::optional<Peeling> peeling = findPeriod(shapes, *large->run, rounds);
+    std::vector<std::vector<size_t>> places;
+    for (const StepList &list : large->schedule.ranks)
+      places.push_back(computesOf(list));
+    std::optional<Peeling> peeling = findPeriod(
+        shapes,
+        [&](unsigned rank, size_t index) {
+          return large->run->start(rank, places[rank][index]);
+        },
+        rounds);
     if (!peeling) {
       fail("its times do not become periodic");
       continue;
     }
-    for (unsigned longer : {0u, 2u, 8u}) {
+    for (unsigned longer : {0u, 2u, 8u, 24u}) {
       Peeling tried = *peeling;
       tried.ramp += longer;
       if (trySettled(tried))

@@ -26,6 +26,8 @@ struct ProofRequest {
   const CheckedSchedule &schedule;
   LowerOptions lowering;
   DiagEngine &diags;
+  /// Adds transfers, and proves the runs under this model.
+  std::optional<WaitModel> model = std::nullopt;
 };
 
 /// For every k >= 0, with `from + step * period * k` micro-batches, the

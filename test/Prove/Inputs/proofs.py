@@ -11,12 +11,14 @@ def run(*args):
 
 def words(case):
     cost = ",".join(f"{kind}={time}" for kind, time in case["cost"].items())
-    return case["schedule"], *(f"{name}={value}" for name, value in case["params"].items()), "--cost", cost
+    model = [f"--model={case['model']}"] if "model" in case else []
+    return case["schedule"], *(f"{name}={value}" for name, value in case["params"].items()), "--cost", cost, *model
 
 
 def report(case, microbatches):
     name, *rest = words(case)
-    status, result, errors = run(name, *rest, f"microbatches={microbatches}", "--emit=report")
+    passes = ["--passes=insert-p2p"] if "model" in case else []
+    status, result, errors = run(name, *rest, f"microbatches={microbatches}", "--emit=report", *passes)
     assert status == 0, errors
     return result
 
@@ -49,11 +51,15 @@ if sys.argv[1] == "golden":
         check(case, proof, rng)
     print(len(cases), "known proofs")
 else:
+    models = {"random": [None], "models": ["stream", "pair", "edge"]}[sys.argv[1]]
     costs = [{"F": 10, "I": 12, "W": 8, "p2p": 1}, {"F": 3, "I": 4, "W": 2, "p2p": 2}, {"F": 1, "I": 1, "W": 1}]
     count = 0
     for name in sys.argv[2:]:
-        for cost in rng.sample(costs, 2):
+        for cost, model in ((cost, model) for cost in rng.sample(costs[: 3 if models == [None] else 2], 2)
+                            for model in models):
             case = {"schedule": name, "params": {"ranks": rng.choice([2, 4, 6])}, "cost": cost}
+            if model:
+                case["model"] = model
             status, proof, errors = run("prove", *words(case))
             assert status == 0, (case, status, proof, errors)
             check(case, proof, rng)
