@@ -166,9 +166,10 @@ private:
                            << fraction;
           size_t i = row * m + k;
           // The mean moves by round / total of the difference.
-          sums[i] = before == 0 ? scaled
-                                : sums[i] + int64_t(__int128(scaled - sums[i]) *
-                                                    round / total);
+          sums[i] =
+              before == 0
+                  ? scaled
+                  : sums[i] + int64_t(Wide(scaled - sums[i]) * round / total);
         }
       addPath(sums, round, coefficients, latency);
       int64_t value = latency + answer(coefficients, order);
@@ -340,16 +341,16 @@ private:
     // The positions are sorted by coefficient, and `data` has the largest
     // weight. It moves from the first place to this one, and those between
     // move up.
-    __int128 value = caseValue;
+    Wide value = caseValue;
     size_t next = parent.fixed.size();
     auto coefficient = [&](size_t i) {
       return parent.coefficients[positions[i]];
     };
-    value -= __int128(coefficient(0)) * weight(0, data);
+    value -= Wide(coefficient(0)) * weight(0, data);
     for (size_t i = 1; i <= place; ++i)
-      value += __int128(coefficient(i - 1) - coefficient(i)) *
+      value += Wide(coefficient(i - 1) - coefficient(i)) *
                weight(0, byWork[next + i]);
-    value += __int128(coefficient(place)) * weight(0, data);
+    value += Wide(coefficient(place)) * weight(0, data);
     return ceiling(int64_t(value), parent.total);
   }
 

@@ -189,12 +189,12 @@ private:
     int64_t largest = 1;
     for (int64_t size : problem.sizes())
       largest = std::max(largest, size);
-    __int128 most = 1;
+    Wide most = 1;
     for (size_t rank = 0; rank != problem.ranks(); ++rank) {
-      auto size = [](int64_t by) { return __int128(by < 0 ? -by : by); };
+      auto size = [](int64_t by) { return Wide(by < 0 ? -by : by); };
       if (problem.limit(rank) == Memory::unlimited)
         continue;
-      __int128 sum = size(problem.base(rank)) + size(problem.limit(rank));
+      Wide sum = size(problem.base(rank)) + size(problem.limit(rank));
       for (const Change &each : problem.changes(rank))
         sum +=
             std::max(size(each.by) * largest, size(problem.fixedChange(each)));

@@ -19,6 +19,9 @@
 
 namespace pipec::order {
 
+/// Products of two numbers of 64 bits.
+__extension__ typedef __int128 Wide;
+
 /// The time of some steps.
 struct Cost {
   /// For a micro-batch of weight 1.

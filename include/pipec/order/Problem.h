@@ -213,10 +213,10 @@ public:
   }
 
 private:
-  static constexpr __int128 most = __int128(1) << 61;
+  static constexpr Wide most = Wide(1) << 61;
 
   void setTimes(const Weights &weights) {
-    __int128 factor = __int128(lists.factorUnit) * weights.unit;
+    Wide factor = Wide(lists.factorUnit) * weights.unit;
     if (factor * lists.ticksPerUnit > most) {
       allFit = false;
       return;
@@ -229,7 +229,7 @@ private:
       std::vector<int64_t> row(own);
       if (!lists.factors.empty())
         for (size_t i = 0; i != row.size(); ++i) {
-          __int128 product = __int128(row[i]) * lists.factors[cost.row][i];
+          Wide product = Wide(row[i]) * lists.factors[cost.row][i];
           allFit = allFit && product <= most;
           row[i] = int64_t(product);
         }
@@ -242,13 +242,12 @@ private:
     for (const auto &row : weightRows)
       heaviest.push_back(*std::max_element(row.begin(), row.end()));
     // All of any run, one after the other.
-    __int128 sum = 0;
+    Wide sum = 0;
     workOf.assign(microbatches(), 0);
     std::vector<double> costs(weightRows.size());
     for (const Job &job : lists.jobs) {
       const Term &term = costTerms[job.cost];
-      sum += __int128(term.cost) * heaviest[term.row] +
-             __int128(job.lag) * lagFactor;
+      sum += Wide(term.cost) * heaviest[term.row] + Wide(job.lag) * lagFactor;
       allFit = allFit && sum <= most;
       costs[term.row] += &job == lists.jobs.data() ? 0 : double(term.cost);
     }
@@ -265,27 +264,27 @@ private:
     sizesUnit = sizes.rows.empty() ? 1 : sizes.unit;
     sizeOf = sizes.rows.empty() ? std::vector<int64_t>(microbatches(), 1)
                                 : sizes.rows.front();
-    if (__int128(lists.sizeUnit) * sizesUnit > most) {
+    if (Wide(lists.sizeUnit) * sizesUnit > most) {
       allFit = false;
       return;
     }
     int64_t largest =
         std::max(sizesUnit, *std::max_element(sizeOf.begin(), sizeOf.end()));
     for (const Memory &rank : lists.ranks) {
-      auto size = [](int64_t by) { return __int128(by < 0 ? -by : by); };
-      __int128 sum = size(rank.base) * sizesUnit;
+      auto size = [](int64_t by) { return Wide(by < 0 ? -by : by); };
+      Wide sum = size(rank.base) * sizesUnit;
       for (const Change &each : rank.changes) {
         sum += size(each.by) * largest;
         allFit = allFit && sum <= most;
       }
-      __int128 limit = Memory::unlimited;
+      Wide limit = Memory::unlimited;
       if (options.limit)
-        limit = options.limit->parts == Memory::unlimited
-                    ? Memory::unlimited
-                    : __int128(options.limit->parts) * sizeUnit() /
-                          options.limit->unit;
+        limit =
+            options.limit->parts == Memory::unlimited
+                ? Memory::unlimited
+                : Wide(options.limit->parts) * sizeUnit() / options.limit->unit;
       else if (rank.limit != Memory::unlimited)
-        limit = __int128(rank.limit) * sizesUnit;
+        limit = Wide(rank.limit) * sizesUnit;
       // A limit above all sums is none.
       bool binds = limit <= most;
       limits.push_back(binds ? int64_t(limit) : Memory::unlimited);
