@@ -255,7 +255,7 @@ void Against::makeMeasured(const Finder &finder) {
 FailureOr<Against> Against::make(const Schedule &schedule,
                                  const Recording &recording,
                                  const Calibration &calibration,
-                                 std::optional<WaitModel> model,
+                                 std::optional<CommModel> model,
                                  DiagEngine &diags) {
   if (!calibration.stepTime)
     return diags.report(DiagLoc(), diag::TraceNoClock,

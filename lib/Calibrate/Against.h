@@ -44,7 +44,7 @@ public:
   static llvm::FailureOr<Against> make(const Schedule &schedule,
                                        const Recording &recording,
                                        const Calibration &calibration,
-                                       std::optional<WaitModel> model,
+                                       std::optional<CommModel> model,
                                        DiagEngine &diags);
 
   /// Prints the times of the ranks and the steps that deviate most.
@@ -67,7 +67,7 @@ private:
   const Schedule *schedule;
   const Recording *recording;
   const Calibration *calibration;
-  std::optional<WaitModel> model;
+  std::optional<CommModel> model;
 
   /// The training step whose time is the median.
   size_t typical = 0;

@@ -5,6 +5,7 @@
 
 #include "Command/CommandRun.h"
 #include "Driver/Information.h"
+#include "Driver/Input.h"
 #include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Words.h"
 
@@ -236,6 +237,17 @@ CommandRun::write(function_ref<LogicalResult(raw_ostream &)> writer) const {
 }
 
 FailureOr<PassRun> CommandRun::makePasses(StringRef otherwise) const {
+  if (auto form = readCommunicatorForm(args)) {
+    std::optional<std::string> passes =
+        passesFor(args.text(Opt::Target), *form);
+    if (!passes)
+      return args.reportUseless(
+          Opt::Communicators,
+          "on a target other than torch-search, torch-2.15-search and "
+          "torch-2.13-search",
+          diags);
+    return PassRun::make(args, *passes, err, session);
+  }
   StringRef list = args.text(Opt::Target, args.text(Opt::Passes, otherwise));
   return PassRun::make(args, list, err, session);
 }

@@ -129,8 +129,8 @@ LogicalResult Compare::readOptions() {
                    options.microbatches)))
     return failure();
   options.slices = args.number(Opt::Slices).value_or(1);
-  options.model = readModel(args);
-  if (failed(readJitter(args, options.jitter, diags)))
+  if (failed(store(readModel(args, diags), options.model)) ||
+      failed(readJitter(args, options.jitter, diags)))
     return failure();
   if (failed(readCosts()) ||
       failed(checkJitterUsed(args, options.jitter,
@@ -160,13 +160,33 @@ LogicalResult Compare::checkSort() {
   return success();
 }
 
-/// The targets of --target.
+/// The targets of --target. With --communicators, a target of PyTorch is
+/// followed by those with the other orders of transfers.
 LogicalResult Compare::readTargets() {
+  std::optional<CommunicatorForm> form = readCommunicatorForm(args);
+  options.communicators = form;
   std::set<StringRef> seen;
+  std::vector<std::string> names;
+  bool anySearch = false;
   for (StringRef word : args.items(Opt::ShippedTargets)) {
     if (!seen.insert(word).second)
       return diags.report(DiagLoc(), diag::ValueTwice, word, "--target");
-    FailureOr<ShippedTarget> target = makeShippedTarget(word, diags);
+    std::string searched = (word + "-search").str();
+    bool hasOrders = form && passesFor(searched, *form);
+    anySearch |= hasOrders || (form && passesFor(word, *form));
+    names.push_back(word.str());
+    if (hasOrders)
+      llvm::append_values(names, (word + "-timed").str(), searched);
+  }
+  if (form && !anySearch)
+    return args.reportUseless(Opt::Communicators,
+                              "without a target of PyTorch with transfers",
+                              diags);
+  for (StringRef name : names) {
+    if (any_of(options.targets,
+               [&](const ShippedTarget &other) { return other.name == name; }))
+      continue;
+    FailureOr<ShippedTarget> target = makeShippedTarget(name, diags, form);
     if (failed(target))
       return failure();
     options.targets.push_back(std::move(*target));

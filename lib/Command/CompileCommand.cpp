@@ -184,8 +184,8 @@ LogicalResult Compile::checkOptions() {
 #include "Emit/EmitOptions.def"
   emit.json = isJson();
   emit.output = args.text(Opt::Output).str();
-  emit.model = readModel(args);
-  if (failed(readJitter(args, emit.jitter, diags)))
+  if (failed(store(readModel(args, diags), emit.model)) ||
+      failed(readJitter(args, emit.jitter, diags)))
     return failure();
   if (emit.templateFile == "-")
     return diags.report(DiagLoc(), diag::OptionValue, "-", "--template",

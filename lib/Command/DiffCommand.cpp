@@ -90,8 +90,10 @@ LogicalResult Diff::makeSchedules() {
 LogicalResult Diff::measure(DiffSide &side) {
   if (failed(verify(side.schedule, diags)))
     return failure();
-  return store(pipec::measure(side.schedule, readModel(args), diags),
-               side.figures);
+  FailureOr<std::optional<CommModel>> model = readModel(args, diags);
+  if (failed(model))
+    return failure();
+  return store(pipec::measure(side.schedule, *model, diags), side.figures);
 }
 
 //===----------------------------------------------------------------------===//

@@ -91,8 +91,11 @@ LogicalResult explainAgainst(const CommandRun &run) {
       schedule->memory = calibration.memory;
   }
   warnOfCosts(&*schedule, diags);
-  FailureOr<Against> against = Against::make(*schedule, *recording, calibration,
-                                             readModel(run.args), diags);
+  FailureOr<std::optional<CommModel>> model = readModel(run.args, diags);
+  if (failed(model))
+    return failure();
+  FailureOr<Against> against =
+      Against::make(*schedule, *recording, calibration, *model, diags);
   if (failed(against))
     return failure();
   return run.write([&](raw_ostream &os) -> LogicalResult {

@@ -198,7 +198,10 @@ static LogicalResult answer(const Question &question, const Schedule &schedule,
                                         : "a step of the schedule");
   }
 
-  FailureOr<Simulation> times = simulate(schedule, readModel(run.args), diags);
+  FailureOr<std::optional<CommModel>> model = readModel(run.args, diags);
+  if (failed(model))
+    return failure();
+  FailureOr<Simulation> times = simulate(schedule, *model, diags);
   FailureOr<MemoryModel> memory = MemoryModel::make(schedule, diags);
   if (failed(times) || failed(memory) || failed(checkResults(schedule, diags)))
     return failure();

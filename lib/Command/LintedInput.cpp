@@ -182,6 +182,14 @@ void LintedInput::printText(raw_ostream &os, const Schedule &schedule) {
     if (result.safe[model])
       os << ' ' << waitModelName(model);
   os << (result.safe[models.back()] ? "\n" : " no model\n");
+  if (result.buffers && !result.safe[WaitModel::Stream]) {
+    os << "completes with: ";
+    if (result.communicators)
+      os << countText(*result.communicators, "communicator")
+         << (result.fewest ? "" : ", no two of which can be one") << '\n';
+    else
+      os << countText(*result.buffers, "buffer") << " per directed edge\n";
+  }
   if (framework) {
     os << framework->title << ": ";
     if (!result.faults.empty())
@@ -243,6 +251,8 @@ void LintedInput::printJson(json::OStream &json,
       json.attribute(waitModelName(model), result.safe[model]);
   });
   json.attribute("blocking", result.safe[WaitModel::Blocking]);
+  json.attribute("communicators", valueOrNull(result.communicators));
+  json.attribute("buffers", valueOrNull(result.buffers));
   json.attributeObject("pytorch", [&] {
     for (size_t i = 0; i != torchVersions.size(); ++i)
       json.attribute(torchVersions[i].name, isGoodFor(i));

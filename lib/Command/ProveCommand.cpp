@@ -144,7 +144,16 @@ LogicalResult runProve(const CommandRun &run) {
                               std::to_string(request->sizes.valuesOf(name)[0]),
                           "on a proof for every number of micro-batches");
   lowering.params = request->sizes.point(*(*schedule)->decl);
-  std::optional<WaitModel> model = readModel(run.args);
+  FailureOr<std::optional<CommModel>> given = readModel(run.args, diags);
+  if (failed(given))
+    return failure();
+  std::optional<WaitModel> model;
+  if (*given) {
+    if ((*given)->communicators())
+      return diags.report(DiagLoc(), diag::OptionValue, (*given)->name(),
+                          "--model", "the name of a model");
+    model = (*given)->kind();
+  }
   if (model && run.args.has(Opt::Certificate))
     return run.args.reportUseless(Opt::Certificate, "with --model", diags);
   run.progress.phase("proving");

@@ -18,8 +18,14 @@ using namespace llvm;
 
 namespace pipec {
 
-FailureOr<ShippedTarget> makeShippedTarget(StringRef name, DiagEngine &diags) {
-  FailureOr<Pipeline> passes = parsePipeline(name, allPasses(), diags);
+FailureOr<ShippedTarget>
+makeShippedTarget(StringRef name, DiagEngine &diags,
+                  std::optional<CommunicatorForm> communicators) {
+  std::optional<std::string> own;
+  if (communicators)
+    own = passesFor(name, *communicators);
+  FailureOr<Pipeline> passes =
+      parsePipeline(own ? StringRef(*own) : name, allPasses(), diags);
   if (failed(passes))
     return failure();
   ShippedTarget target{name.str(), PassManager(std::move(*passes))};
@@ -56,8 +62,9 @@ CandidateEvaluator::make(const CandidateOptions &options, FrameworkJudge &judge,
                          DiagEngine &diags) {
   // Lists for other models can be far slower if ranks wait at transfers.
   std::string pass = "insert-p2p";
-  if (options.model && waitModelInfo(*options.model).holds != WaitHolds::None)
-    pass += ("{order=timed,model=" + waitModelName(*options.model) + "}").str();
+  if (options.model &&
+      waitModelInfo(options.model->kind()).holds != WaitHolds::None)
+    pass += ("{order=timed,model=" + options.model->name() + "}").str();
   FailureOr<Pipeline> pipeline = parsePipeline(pass, allPasses(), diags);
   if (failed(pipeline))
     return failure();
@@ -139,7 +146,7 @@ FailureOr<Report> CandidateEvaluator::run(Schedule &schedule,
   candidate.order = hashOrder(computes);
   if (failed(runPasses(schedule, form.target)))
     return failure();
-  std::optional<WaitModel> model = options.model;
+  std::optional<CommModel> model = options.model;
   if (!model && form.target)
     model = modelOfTarget(form.target->name);
   FailureOr<Report> report =

@@ -17,6 +17,7 @@
 #include "Driver/ScheduleSource.h"
 #include "Pass/PassManager.h"
 #include "SearchRun/PlacementSearch.h"
+#include "Transforms/Passes.h"
 
 #include <optional>
 
@@ -30,9 +31,10 @@ struct ShippedTarget {
   const TorchVersion *torch = nullptr;
 };
 
-/// The target called `name`.
-llvm::FailureOr<ShippedTarget> makeShippedTarget(llvm::StringRef name,
-                                                 DiagEngine &diags);
+/// The target called `name`, for a job with communicators of a form.
+llvm::FailureOr<ShippedTarget>
+makeShippedTarget(llvm::StringRef name, DiagEngine &diags,
+                  std::optional<CommunicatorForm> communicators = {});
 
 struct CandidateOptions {
   unsigned ranks = 0;
@@ -44,9 +46,11 @@ struct CandidateOptions {
   std::vector<GivenSettings> given;
   /// Empty: the computes alone, or with `model` the lists of `insert-p2p`.
   std::vector<ShippedTarget> targets;
+  /// `--communicators`, for the targets that search for the order of transfers.
+  std::optional<CommunicatorForm> communicators;
   /// The communication model, for runs with transfers; nothing means the
   /// compute steps alone, under free arrival.
-  std::optional<WaitModel> model;
+  std::optional<CommModel> model;
   std::optional<Jitter> jitter;
   uint64_t maxSteps = LowerOptions().maxSteps;
 };

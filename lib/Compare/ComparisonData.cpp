@@ -141,7 +141,7 @@ void Comparison::print(json::OStream &json) const {
   assumed.write(json);
   writeRounding(rounding, json);
   json.attribute(
-      "model", textOrNull(options.model ? waitModelName(*options.model) : ""));
+      "model", textOrNull(options.model ? options.model->name() : ""));
   writeObjects(json, "schedules", candidates, [&](const Candidate &candidate) {
     printCandidate(json, candidate);
   });

@@ -138,6 +138,10 @@ static std::vector<std::string> commandsOf(const Candidate &candidate,
       (succeeded(passes) && passes->passes.usesCosts()))
     llvm::append_range(words, cost);
   llvm::append_range(words, fileWords(candidate, file, costs));
+  if (options.communicators && candidate.memoryBy.empty() &&
+      passesFor(file.target, *options.communicators))
+    words.insert(find(words, "--target=" + file.target) + 1,
+                 ("--communicators=" + options.communicators->name).str());
   std::vector<std::string> commands = {commandText(words)};
   if (!file.settings.empty())
     commands.push_back(commandText(settings));

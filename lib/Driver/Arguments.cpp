@@ -109,7 +109,8 @@ LogicalResult Arguments::checkValue(const Given &given,
   StringRef value = given.value;
   std::vector<StringRef> names = info.choiceNames(commandSyntax);
   for (StringRef part : info.type.partsOf(value)) {
-    if (names.empty() || is_contained(names, part))
+    if (names.empty() || is_contained(names, part) ||
+        (info.type.also && info.type.also(part)))
       continue;
     InFlightDiagnostic error =
         reportUnknownChoice(diags, info.type.noun, part, names);

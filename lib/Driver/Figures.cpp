@@ -13,7 +13,7 @@ using namespace llvm;
 namespace pipec {
 
 FailureOr<Report> measure(const Schedule &schedule,
-                          std::optional<WaitModel> model, DiagEngine &diags,
+                          std::optional<CommModel> model, DiagEngine &diags,
                           const std::optional<Jitter> &jitter) {
   ReportOptions options;
   options.model = model;

@@ -15,7 +15,7 @@ namespace pipec {
 /// The figures of a schedule, without explanations. Reports the same errors as
 /// `makeReport`.
 llvm::FailureOr<Report>
-measure(const Schedule &schedule, std::optional<WaitModel> model,
+measure(const Schedule &schedule, std::optional<CommModel> model,
         DiagEngine &diags, const std::optional<Jitter> &jitter = std::nullopt);
 
 /// Writes an attribute, an object.

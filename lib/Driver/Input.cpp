@@ -8,7 +8,6 @@
 #include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Diagnostics/ImportDiags.h"
 #include "Support/Words.h"
-#include "Transforms/Passes.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -57,11 +56,30 @@ LogicalResult checkJitterUsed(const Arguments &args,
   return args.reportUseless(Opt::Jitter, "on transfers without latency", diags);
 }
 
-std::optional<WaitModel> readModel(const Arguments &args) {
-  if (!args.has(Opt::Model))
-    return args.has(Opt::Target) ? modelOfTarget(args.text(Opt::Target))
-                                 : std::nullopt;
-  return parseWaitModel(args.text(Opt::Model));
+std::optional<CommunicatorForm> readCommunicatorForm(const Arguments &args) {
+  const CommunicatorForm *form =
+      find_if(communicatorForms, [&](const CommunicatorForm &form) {
+        return form.name == args.text(Opt::Communicators);
+      });
+  if (form == std::end(communicatorForms))
+    return std::nullopt;
+  return *form;
+}
+
+FailureOr<std::optional<CommModel>> readModel(const Arguments &args,
+                                              DiagEngine &diags) {
+  std::optional<CommModel> model;
+  if (args.has(Opt::Model)) {
+    StringRef text = args.text(Opt::Model);
+    if (isModelFile(text))
+      return openCommunicators(text, diags);
+    model = *parseWaitModel(text);
+  } else if (auto form = readCommunicatorForm(args)) {
+    model = form->model;
+  } else if (args.has(Opt::Target)) {
+    model = modelOfTarget(args.text(Opt::Target));
+  }
+  return model;
 }
 
 LogicalResult checkModelUsed(const Arguments &args,

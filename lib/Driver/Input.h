@@ -6,7 +6,8 @@
 #include "Driver/Grid.h"
 #include "Driver/Io.h"
 #include "Driver/ScheduleSource.h"
-#include "Waiting/WaitModel.h"
+#include "Transforms/Passes.h"
+#include "Waiting/Communicators.h"
 
 namespace pipec {
 
@@ -45,9 +46,12 @@ GivenGraph readGraph(const Arguments &args);
 llvm::LogicalResult readMemoryLimit(const Arguments &args, GivenSettings &given,
                                     DiagEngine &diags);
 
-/// The value of `--model`, or the model of `--target`; nothing if neither says
-/// one.
-std::optional<WaitModel> readModel(const Arguments &args);
+/// The value of `--communicators`; nothing without it.
+std::optional<CommunicatorForm> readCommunicatorForm(const Arguments &args);
+/// The value of `--model`, or the model of `--communicators` or `--target`;
+/// nothing if none says one. Reads the file of `--model`.
+llvm::FailureOr<std::optional<CommModel>> readModel(const Arguments &args,
+                                                    DiagEngine &diags);
 /// The value of --jitter, with --draws and --seed, in `jitter` if it is given.
 /// Reports scopes that are given twice.
 llvm::LogicalResult readJitter(const Arguments &args,

@@ -16,15 +16,6 @@ using namespace llvm;
 
 namespace pipec {
 
-/// Converts a system message to the form of other messages, which begin with a
-/// lower case letter.
-static std::string normalizeMessage(StringRef message) {
-  std::string text = message.str();
-  if (text.size() > 1 && isUpper(text[0]) && !isUpper(text[1]))
-    text[0] = toLower(text[0]);
-  return text;
-}
-
 //===----------------------------------------------------------------------===//
 // Diagnostics
 //===----------------------------------------------------------------------===//
@@ -144,33 +135,6 @@ LogicalResult checkInputCount(const Arguments &args,
     error.note(DiagLoc(), diag::NoteDidYouMean,
                shortened("--start=" + inputs.front()));
   return error;
-}
-
-//===----------------------------------------------------------------------===//
-// Input
-//===----------------------------------------------------------------------===//
-
-FailureOr<StringRef> openInput(StringRef path, DiagEngine &diags,
-                               SourceFiles::ByteLimit limit, DiagLoc loc) {
-  Expected<StringRef> text = diags.sourceFiles().open(path, limit);
-  if (text)
-    return *text;
-  handleAllErrors(
-      text.takeError(),
-      [&](const FileTooLargeError &error) {
-        (void)diags.report(loc, diag::FileTooLarge, shownPath(path),
-                           error.limit);
-      },
-      [&](const ErrorInfoBase &error) {
-        (void)diags.report(loc, diag::FileUnreadable, shownPath(path),
-                           normalizeMessage(error.message()));
-      });
-  return failure();
-}
-
-FailureOr<StringRef> openInput(StringRef path, DiagEngine &diags,
-                               uint64_t limit, DiagLoc loc) {
-  return openInput(path, diags, [limit](StringRef) { return limit; }, loc);
 }
 
 //===----------------------------------------------------------------------===//

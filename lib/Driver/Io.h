@@ -14,6 +14,7 @@
 #include "Support/DiagEngine.h"
 #include "Support/DiagPrinter.h"
 #include "Support/FatalErrors.h"
+#include "Support/InputFile.h"
 #include "Support/Progress.h"
 #include "Support/VerifyDiagnostics.h"
 
@@ -144,17 +145,6 @@ InFlightDiagnostic reportMissingInput(DiagEngine &diags);
 llvm::LogicalResult checkInputCount(const Arguments &args,
                                     llvm::ArrayRef<std::string> inputs,
                                     DiagEngine &diags);
-
-/// Reads the file at `path` ("-" is standard input), whose size is limited by
-/// `limit`; see `SourceFiles::open`. Reports at `loc` if the file cannot be
-/// read or is too large.
-llvm::FailureOr<llvm::StringRef> openInput(llvm::StringRef path,
-                                           DiagEngine &diags,
-                                           SourceFiles::ByteLimit limit,
-                                           DiagLoc loc = {});
-llvm::FailureOr<llvm::StringRef> openInput(llvm::StringRef path,
-                                           DiagEngine &diags, uint64_t limit,
-                                           DiagLoc loc = {});
 
 /// Reports that the file at `path` cannot be written because of `error`.
 InFlightDiagnostic reportUnwritable(DiagEngine &diags, llvm::StringRef path,

@@ -216,6 +216,12 @@ std::vector<Choice> cppChoices() {
   return {{"loops", "code with loops"}, {"table", "constant tables"}};
 }
 
+std::vector<Choice> communicatorChoices() {
+  return choicesOf(communicatorForms, [](const CommunicatorForm &form) {
+    return Choice{form.name, waitModelPhrase(form.model)};
+  });
+}
+
 std::vector<Choice> memoryViewChoices() {
   return {{"panel", "a curve per rank, below the lanes"},
           {"heat", "a strip per lane: the darker, the more memory"},

@@ -41,6 +41,7 @@ std::vector<Choice> planConsumerChoices();
 std::vector<Choice> emitChoices();
 std::vector<Choice> cppChoices();
 std::vector<Choice> timelineChoices();
+std::vector<Choice> communicatorChoices();
 std::vector<Choice> memoryViewChoices();
 std::vector<Choice> verifyLevelChoices();
 std::vector<Choice> sortChoices();
@@ -101,12 +102,22 @@ struct ValueType {
   /// For a text: its reader, and a description; null for any text.
   bool (*accepts)(llvm::StringRef text) = nullptr;
   llvm::StringLiteral wanted = "";
+  /// For a choice: a text that this is true of is a value, too.
+  bool (*also)(llvm::StringRef text) = nullptr;
   /// A value is a list of such values, separated by commas.
   bool hasCommas = false;
   /// The option may be given more than once.
   bool isList = false;
   /// The value of the option without one; empty if it needs a value.
   llvm::StringLiteral implied = "";
+
+  constexpr ValueType orElse(llvm::StringLiteral shown,
+                             bool (*is)(llvm::StringRef text)) const {
+    ValueType other = *this;
+    other.placeholder = shown;
+    other.also = is;
+    return other;
+  }
 
   bool isFlag() const { return kind == ValueKind::Flag; }
   bool isChoice() const {

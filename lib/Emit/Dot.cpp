@@ -88,7 +88,7 @@ LogicalResult emitDot(const Schedule &schedule, const EmitOptions &,
     os << ": completes under every model\";\n}\n";
     return success();
   }
-  os << ": deadlock under " << waitModelPhrase(waiting.model())
+  os << ": deadlock under " << waiting.model().phrase()
      << "\";\n  node [shape=box];\n";
   writeGraph(waiting, os);
   os << "}\n";

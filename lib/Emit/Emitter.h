@@ -6,7 +6,7 @@
 #include "IR/Schedule.h"
 #include "Simulation/CostDraw.h"
 #include "Support/DiagEngine.h"
-#include "Waiting/WaitModel.h"
+#include "Waiting/Communicators.h"
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -50,7 +50,7 @@ struct EmitOptions {
 #include "Emit/EmitOptions.def"
   /// `--model`: the communication model if the schedule has transfers
   /// (Simulation/Simulate.h); nothing means `edge`.
-  std::optional<WaitModel> model;
+  std::optional<CommModel> model;
   /// `--jitter` with its draws and its seed.
   std::optional<Jitter> jitter;
   /// `--format=json`, for formats with text and JSON.

@@ -26,6 +26,7 @@ public:
 private:
   void writeHead();
   void writeStageEdges();
+  void writeTransfers();
   void writeStreams();
   void writeRank(unsigned rank, const RankReport &figures);
   void writeCommunication();
@@ -84,16 +85,42 @@ void JsonWriter::writeHead() {
       json.attribute(json::fixUTF8(name), value);
   });
   json.attribute("model",
-                 textOrNull(report.model ? waitModelName(*report.model) : ""));
+                 textOrNull(report.model ? report.model->name() : ""));
   writeExact(json, "makespan", report.makespan);
   writeExact(json, "span", report.span);
   writeExact(json, "bubble_makespan", report.bubbleMakespan);
   writeExact(json, "bubble_span", report.bubbleSpan);
   writeExact(json, "work", report.work);
   writeExact(json, "free_makespan", report.freeMakespan);
+  writeTransfers();
   writeMemory(report.memory);
   writeExact(json, "memory_limit", report.memoryLimit);
   writeOverLimit(report.hasLimit(), report.isOverLimit());
+}
+
+/// Writes the result of a search for the places of transfers; null without one.
+void JsonWriter::writeTransfers() {
+  const PlacedTransfers *placed = schedule.placed();
+  if (!placed)
+    return json.attribute("transfers", nullptr);
+  json.attributeObject("transfers", [&] {
+    json.attribute("model", placed->model);
+    writeExact(json, "makespan", placed->makespan);
+    writeExact(json, "free", placed->free);
+    writeExact(json, "bound", placed->bound);
+    json.attribute("optimal", placed->isOptimal());
+    json.attributeObject("starts", [&] {
+      for (const auto &[name, makespan] : placed->starts) {
+        Decimal decimal = toDecimal(makespan, /*exactDigits=*/15);
+        json.attributeBegin(name);
+        if (decimal.exact)
+          json.rawValue(decimal.text);
+        else
+          json.value(makespan.toDouble());
+        json.attributeEnd();
+      }
+    });
+  });
 }
 
 /// Writes the streams of stages; null without one.

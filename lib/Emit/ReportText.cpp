@@ -88,8 +88,8 @@ void ReportPrinter::print() {
 void ReportPrinter::printHead() {
   os << terminalText(schedule.name) << ": " << sizesText(schedule);
   if (report.model)
-    os << "; transfers as steps, " << waitModelName(*report.model) << ": "
-       << waitModelPhrase(*report.model);
+    os << "; transfers as steps, " << report.model->name() << ": "
+       << report.model->phrase();
   else
     os << "; free arrival";
   os << '\n'

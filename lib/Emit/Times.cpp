@@ -115,7 +115,7 @@ LogicalResult emitTimes(const Schedule &schedule, const EmitOptions &options,
   json.object([&] {
     json.attribute("name", json::fixUTF8(schedule.name));
     json.attribute(
-        "model", textOrNull(run->model() ? waitModelName(*run->model()) : ""));
+        "model", textOrNull(run->model() ? run->model()->name() : ""));
     json.attribute("ticks_per_unit", run->costs().perUnit());
     writeTexts(json, "phases", schedule.phases);
     writeSteps(schedule, *run, json);

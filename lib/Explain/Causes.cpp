@@ -129,6 +129,19 @@ std::optional<int64_t> Causes::holdEnd(StepRef at) const {
   return theTransfers->batchEnd(numbers.of(at));
 }
 
+std::pair<int64_t, uint32_t> Causes::posted(StepRef at) const {
+  const StepList &list = theSchedule.ranks[at.rank];
+  at.index = groupBegin(list, at.index);
+  uint32_t before = computeBefore(at);
+  int64_t time = before == none ? run.begin() : run.end(before);
+  while (at.index != 0 && !isOwn(list[at.index - 1])) {
+    --at.index;
+    if (std::optional<int64_t> over = holdEnd(at))
+      time = std::max(time, *over);
+  }
+  return {time, before};
+}
+
 /// True if the rank reaches `at` at `link.start` because of a wait, or a
 /// transfer that holds it, after the previous compute step.
 bool Causes::findWait(PathStep &link, StepRef at) const {

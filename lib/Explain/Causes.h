@@ -86,6 +86,9 @@ public:
   /// When its rank passes a wait, or a transfer that holds it, in ticks;
   /// nothing for other steps, which do not hold their rank.
   std::optional<int64_t> holdEnd(StepRef at) const;
+  /// When a rank reaches the group of a P2P step, and the compute step before
+  /// it, the first member of an overlap; `none` if there is none.
+  std::pair<int64_t, uint32_t> posted(StepRef at) const;
   /// The last step of a rank; `none` if it has no steps.
   uint32_t lastStep(unsigned rank) const;
   /// True for a compute step that its rank runs itself, not on a stream beside

@@ -120,6 +120,70 @@ void Explainer::printReady(const IdleGap &gap) {
 }
 
 //===----------------------------------------------------------------------===//
+// Queues
+//===----------------------------------------------------------------------===//
+
+/// If a P2P step, or the last receive of a compute step, waits in its queue:
+/// prints the transfer at the head of the queue when it is posted.
+void Explainer::printQueue(StepRef at) {
+  if (!causes.transfers())
+    return;
+  const TransferTimes &transfers = *causes.transfers();
+  uint32_t step = run.numbers().of(at);
+  if (isCompute(stepAt(step).kind())) {
+    const StepList &list = schedule.ranks[at.rank];
+    uint32_t last = StepNumbers::none;
+    for (size_t i = groupBegin(list, at.index),
+                end = Schedule::groupEnd(list, at.index);
+         i != end; ++i)
+      for (uint32_t receive : transfers.receives(run.numbers().of(at.rank, i)))
+        if (last == StepNumbers::none ||
+            transfers.batchEnd(receive) > transfers.batchEnd(last))
+          last = receive;
+    if (last == StepNumbers::none)
+      return;
+    step = last;
+  }
+  if (!isP2P(stepAt(step).kind()))
+    return;
+  int64_t posted = causes.posted(run.numbers().at(step)).first;
+  uint32_t head = StepNumbers::none;
+  for (uint32_t before = transfers.before(step);
+       before != StepNumbers::none && transfers.batchEnd(before) > posted;
+       before = transfers.before(before))
+    head = before;
+  if (head == StepNumbers::none)
+    return;
+  StepRef own = run.numbers().at(step);
+  note(stepAt(step).source(), diag::NoteInQueue,
+       places.name(own.rank, own.index), time(posted), time(run.start(step)));
+  printHead(head, posted);
+}
+
+/// Prints the transfer at the head of a queue, and why it is not complete.
+void Explainer::printHead(uint32_t head, int64_t since) {
+  const TransferTimes &transfers = *causes.transfers();
+  StepRef at = run.numbers().at(head);
+  note(stepAt(head).source(), diag::NoteAtHead, places.name(at.rank, at.index),
+       time(transfers.batchEnd(head)));
+  uint32_t other = transfers.other(head);
+  if (other == StepNumbers::none)
+    return;
+  StepRef end = run.numbers().at(other);
+  SourceLoc source = stepAt(other).source();
+  StepPlace place = places.name(end.rank, end.index);
+  int64_t start = std::max(run.start(head), run.start(other));
+  auto [reached, before] = causes.posted(end);
+  if (start <= since || start == run.start(head))
+    note(source, diag::NoteHeadMoves, place, time(start),
+         time(transfers.end(head)));
+  else if (reached > since && before != StepNumbers::none)
+    note(source, diag::NoteHeadReach, place, time(reached), text(before));
+  else
+    note(source, diag::NoteHeadBehind, place, time(start));
+}
+
+//===----------------------------------------------------------------------===//
 // The memory of a rank, and its pending operations
 //===----------------------------------------------------------------------===//
 
@@ -190,8 +254,8 @@ void Explainer::printParts(const WaitParts &parts) {
                             : "for other ranks and streams to compute");
   add(parts.latency, "for the input to arrive");
   add(parts.queue, "for transfers that wait for each other");
-  bool holds =
-      run.model() && waitModelInfo(*run.model()).holds != WaitHolds::None;
+  bool holds = run.model() &&
+               waitModelInfo(run.model()->kind()).holds != WaitHolds::None;
   add(parts.wait, holds ? "for its own transfers and reductions"
                         : "for its own sends and reductions");
   add(parts.gather, "for parameters");
@@ -270,6 +334,8 @@ void Explainer::explainStep(StepRef step) {
                free);
   else
     printChain(causeChain(causes, number, std::min(free, link.start)));
+  if (!computes || free < link.start)
+    printQueue(step);
   printMemory(step.rank, link.start);
 }
 

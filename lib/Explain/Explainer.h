@@ -36,6 +36,8 @@ private:
   void explainGap(unsigned rank, int64_t from, int64_t to, size_t next,
                   int64_t since);
   void printChain(const PathSteps &chain);
+  void printQueue(StepRef step);
+  void printHead(uint32_t head, int64_t since);
   void printLink(const PathStep &link);
   void printReady(const IdleGap &gap);
   void printParts(const WaitParts &parts);

@@ -21,7 +21,7 @@ namespace pipec {
 struct ReportOptions {
   /// The communication model of transfers, if the schedule has any; nothing
   /// means `edge`.
-  std::optional<WaitModel> model;
+  std::optional<CommModel> model;
   /// Whether to compute the critical path.
   bool path = true;
   /// The number of largest idle gaps to explain.
@@ -114,7 +114,7 @@ struct EdgeReport {
 struct Report {
   /// The communication model; nothing under free arrival, which applies to
   /// schedules without transfer steps.
-  std::optional<WaitModel> model;
+  std::optional<CommModel> model;
 
   /// The last end minus the first start over all ranks, and the maximum over
   /// the ranks of the rank's own last end minus first start.

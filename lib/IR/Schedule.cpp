@@ -17,6 +17,23 @@ namespace pipec {
 // Schedule
 //===----------------------------------------------------------------------===//
 
+uint64_t Schedule::orderDigest() const {
+  uint64_t digest = 0;
+  auto add = [&](uint64_t word) {
+    digest = (digest ^ word) * 0x9e3779b97f4a7c15u;
+    digest ^= digest >> 29;
+  };
+  for (const StepList &list : ranks) {
+    add(~uint64_t(0));
+    for (Step step : list)
+      if (isCompute(step.kind()) || isP2P(step.kind()))
+        add(uint64_t(step.unit()) << 36 | uint64_t(step.stage()) << 20 |
+            uint64_t(step.port()) << 8 | uint64_t(step.kind()) << 1 |
+            uint64_t(step.joined()));
+  }
+  return digest;
+}
+
 size_t Schedule::numSteps() const {
   size_t count = 0;
   for (const StepList &list : ranks)

@@ -81,6 +81,24 @@ struct ScheduleHeader : ModelSettings {
   std::vector<std::string> phases;
 };
 
+/// The figures of a search for the places of transfers. Times are makespans
+/// under the model.
+struct PlacedTransfers {
+  std::string model;
+  Rational makespan;
+  /// Under free arrival.
+  Rational free;
+  /// No order of the transfers has a smaller makespan; nothing if no bound is
+  /// known.
+  std::optional<Rational> bound;
+  bool isOptimal() const { return bound == makespan; }
+  /// The orders that the search started from and that finish under the model,
+  /// by the options of `insert-p2p`: `timed,at=mid`.
+  std::vector<std::pair<std::string, Rational>> starts;
+  /// `Schedule::orderDigest` of the list for which they hold.
+  uint64_t digest = 0;
+};
+
 /// A schedule: a header and `numRanks` ordered lists of steps. The verifier
 /// defines what is well-formed (Verify/Verifier.h), but all schedules have
 /// these properties: the sizes agree with the map and the number of lists,
@@ -97,6 +115,9 @@ struct Schedule : ScheduleHeader {
   /// one entry per step, which is nothing for a step without a time. The
   /// members of an overlap or a batch have equal entries.
   std::vector<std::vector<std::optional<Rational>>> times;
+  /// If a search placed the transfers: its result. Use `placed`, since passes
+  /// that change the list leave it.
+  std::optional<PlacedTransfers> placedTransfers;
 
   /// The first unit of direction 1; larger than all units if there is only one
   /// direction. A bidirectional schedule runs the first half of its
@@ -116,6 +137,16 @@ struct Schedule : ScheduleHeader {
   /// The ranks that hold a stage of a group of tied stages, in ascending order.
   std::vector<unsigned> tiedRanks(unsigned group) const;
   bool isLastStage(unsigned stage) const { return stage + 1 == numStages; }
+
+  /// The result of the search that placed the transfers; null if there was
+  /// none, or if the order of the compute and P2P steps has changed since.
+  const PlacedTransfers *placed() const {
+    return placedTransfers && placedTransfers->digest == orderDigest()
+               ? &*placedTransfers
+               : nullptr;
+  }
+  /// A hash of the order of the compute and P2P steps of all ranks. Linear.
+  uint64_t orderDigest() const;
 
   /// The number of steps of all ranks.
   size_t numSteps() const;

@@ -98,6 +98,26 @@ static WaitOutcomes safeModels(const Schedule &schedule, bool allPresent,
   return safe;
 }
 
+/// Counts the communicators and buffers with which a schedule finishes.
+static void countNeeds(const Schedule &schedule, LintResult &result) {
+  if (!schedule.hasP2P() || !result.safe[WaitModel::Buffered])
+    return;
+  result.buffers = 0;
+  if (result.safe[WaitModel::Stream]) {
+    result.communicators = 1;
+    result.fewest = true;
+    return;
+  }
+  Transfers transfers(schedule);
+  if (!result.safe[WaitModel::Edge]) {
+    result.buffers = neededBuffers(schedule, transfers);
+    return;
+  }
+  NeededCommunicators needed = neededCommunicators(schedule, transfers);
+  result.communicators = unsigned(needed.communicators.size());
+  result.fewest = needed.smallest;
+}
+
 /// The effect of a finding when PyTorch's runtime loads the file.
 static std::optional<diag::Id> consequence(const Diagnostic &found,
                                            const Contents &contents) {
@@ -194,6 +214,7 @@ static Verified checkList(const Schedule &schedule, const Contents &contents,
   if (present.all()) {
     result.safe =
         safeModels(schedule, true, good.computes, options.require, diags);
+    countNeeds(schedule, result);
     return good;
   }
   Schedule judged = amongPresent(schedule, present, result.unjudgedTransfers);

@@ -46,6 +46,11 @@ struct LintResult {
   /// model. Findings of the rules above are not included, whatever their
   /// severity.
   std::vector<Diagnostic> faults;
+  /// For a schedule with transfers that finishes: the number of communicators
+  /// with which it does, and whether no smaller one is possible
+  /// (`neededCommunicators`); the smallest number of buffers per directed edge.
+  std::optional<unsigned> communicators, buffers;
+  bool fewest = false;
   /// The number of transfers of present ranks with absent ones.
   size_t unjudgedTransfers = 0;
 };

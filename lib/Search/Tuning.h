@@ -102,4 +102,17 @@ constexpr int64_t cooling = 10'000, coolingDivisor = 10'746;
 /// been moved.
 constexpr uint32_t renewals = 400;
 
+// Transfers. Each effort is so many exchanges, but at most so many computed
+// nodes. Rounds of annealing have this many exchanges per transfer. At most
+// `transferRounds` rounds go to and fro, fewer if these would run more than
+// `transferNodes` nodes. `transferFinalists` orders are kept to start from;
+// bounds consider the last `boundReceives` receives of a queue.
+constexpr uint64_t transferExchanges = 20'000, transferWork = 160'000'000;
+constexpr uint64_t exchangesPerTransfer = 16;
+/// The temperatures at the begin and the end of a round, in thousandths of the
+/// mean time of a transfer.
+constexpr uint64_t transferHot = 300, transferCold = 30;
+constexpr uint64_t transferRounds = 60, transferNodes = 2'000'000;
+constexpr size_t transferFinalists = 4, boundReceives = 16;
+
 } // namespace pipec::search::tuning

@@ -113,7 +113,7 @@ void TransferTimes::chainQueues() {
   const StepNumbers &numbers = run.numbers();
   behind.assign(numbers.size(), none);
   const DataFlow &flow = run.transfers()->flow();
-  std::vector<uint32_t> last(maxQueues(schedule), none);
+  std::vector<uint32_t> last(maxQueues(schedule, *run.model()), none);
   std::vector<unsigned> used;
   for (unsigned rank = 0; rank != schedule.numRanks; ++rank) {
     const StepList &list = schedule.ranks[rank];
@@ -126,7 +126,7 @@ void TransferTimes::chainQueues() {
         const DataFlow::Port *port = flow.transfer(list[i]);
         if (!port)
           continue;
-        unsigned queue = queueOf(*run.model(), list[i], *port);
+        unsigned queue = queueOf(*run.model(), rank, list[i], *port);
         uint32_t &before = last[queue];
         if (before == none)
           used.push_back(queue);

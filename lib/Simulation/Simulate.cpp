@@ -32,13 +32,13 @@ class Simulator {
 public:
   /// Under free arrival without a model.
   static FailureOr<Simulation> run(const Schedule &schedule,
-                                   std::optional<WaitModel> model,
+                                   std::optional<CommModel> model,
                                    DiagEngine &diags, int64_t parts = 1);
   static FailureOr<Simulation>
   recorded(const Schedule &schedule, ArrayRef<std::vector<RecordedTime>> times,
            int64_t perUnit, DiagEngine &diags);
   static FailureOr<DrawnMakespans> sample(const Schedule &schedule,
-                                          std::optional<WaitModel> model,
+                                          std::optional<CommModel> model,
                                           const Jitter &jitter,
                                           DiagEngine &diags);
 
@@ -134,7 +134,7 @@ static void setTiedStarts(const Schedule &schedule,
 }
 
 FailureOr<Simulation> Simulator::run(const Schedule &schedule,
-                                     std::optional<WaitModel> model,
+                                     std::optional<CommModel> model,
                                      DiagEngine &diags, int64_t parts) {
   if (!model && failed(checkResults(schedule, diags)))
     return failure();
@@ -151,7 +151,7 @@ FailureOr<Simulation> Simulator::run(const Schedule &schedule,
 /// Runs the schedule of `simulation` under its costs and its model.
 LogicalResult Simulator::run(Simulation &simulation, DiagEngine &diags) {
   const Schedule &schedule = *simulation.schedule;
-  const std::optional<WaitModel> &model = simulation.waitModel;
+  const std::optional<CommModel> &model = simulation.waitModel;
   const TickCosts &ticks = simulation.tickCosts;
   const StepNumbers &numbers = simulation.stepNumbers;
   std::vector<int64_t> &starts = simulation.starts;
@@ -186,8 +186,9 @@ LogicalResult Simulator::run(Simulation &simulation, DiagEngine &diags) {
   bool shared = !model && needsSharedRun(schedule, ticks);
   if (model && sharesResources(schedule, ticks))
     return diags.report(schedule.source, diag::ShareUnderModel,
-                        ticks.hasPorts() ? "port" : "share",
-                        waitModelName(*model));
+                        ticks.hasPorts() ? "port" : "share", model->name());
+  if (model && failed(checkEdges(schedule, *model, diags)))
+    return failure();
   bool good = false;
   if (shared) {
     SharedRun sharedRun(schedule, ticks, numbers, starts);
@@ -217,7 +218,7 @@ LogicalResult Simulator::run(Simulation &simulation, DiagEngine &diags) {
 }
 
 FailureOr<DrawnMakespans> Simulator::sample(const Schedule &schedule,
-                                            std::optional<WaitModel> model,
+                                            std::optional<CommModel> model,
                                             const Jitter &jitter,
                                             DiagEngine &diags) {
   JitterFactors factors(schedule, jitter);
@@ -258,7 +259,7 @@ FailureOr<DrawnMakespans> Simulator::sample(const Schedule &schedule,
 }
 
 FailureOr<DrawnMakespans> drawMakespans(const Schedule &schedule,
-                                        std::optional<WaitModel> model,
+                                        std::optional<CommModel> model,
                                         const Jitter &jitter,
                                         DiagEngine &diags) {
   if (schedule.hasP2P())
@@ -272,13 +273,13 @@ FailureOr<Simulation> simulate(const Schedule &schedule, DiagEngine &diags) {
   return Simulator::run(schedule, std::nullopt, diags);
 }
 
-FailureOr<Simulation> simulate(const Schedule &schedule, WaitModel model,
+FailureOr<Simulation> simulate(const Schedule &schedule, const CommModel &model,
                                DiagEngine &diags) {
   return Simulator::run(schedule, model, diags);
 }
 
 FailureOr<Simulation> simulate(const Schedule &schedule,
-                               std::optional<WaitModel> model,
+                               std::optional<CommModel> model,
                                DiagEngine &diags, int64_t parts) {
   if (schedule.hasP2P())
     model = model.value_or(WaitModel::Edge);

@@ -24,9 +24,9 @@
 #pragma once
 
 #include "Simulation/TickCosts.h"
+#include "Waiting/Communicators.h"
 #include "Waiting/StepNumbers.h"
 #include "Waiting/Transfers.h"
-#include "Waiting/WaitModel.h"
 
 namespace pipec {
 
@@ -69,7 +69,7 @@ public:
   /// empty for others, whose arrivals follow from the times of steps.
   llvm::ArrayRef<int64_t> arrivals() const { return dataArrivals; }
   /// The model of a run under a model, and the matching of its transfers.
-  std::optional<WaitModel> model() const { return waitModel; }
+  const std::optional<CommModel> &model() const { return waitModel; }
   const std::optional<Transfers> &transfers() const { return stepTransfers; }
   llvm::ArrayRef<RankTimes> ranks() const { return rankTimes; }
 
@@ -103,7 +103,7 @@ private:
   int64_t transferEnd(unsigned rank, size_t index) const;
 
   const Schedule *schedule;
-  std::optional<WaitModel> waitModel;
+  std::optional<CommModel> waitModel;
   std::optional<Transfers> stepTransfers;
   StepNumbers stepNumbers;
   TickCosts tickCosts;
@@ -128,15 +128,20 @@ llvm::FailureOr<Simulation> simulate(const Schedule &schedule,
 
 /// Runs a schedule of level placed under a communication model. Reports a
 /// schedule that does not finish, with the cause and the steps at which the
-/// ranks wait. Linear; 17 bytes per step, and 4 more if it has batches.
-llvm::FailureOr<Simulation> simulate(const Schedule &schedule, WaitModel model,
-                                     DiagEngine &diags);
+/// ranks wait, and an edge without a communicator. Linear; 17 bytes per step,
+/// and 4 more if it has batches.
+llvm::FailureOr<Simulation> simulate(const Schedule &schedule,
+                                     const CommModel &model, DiagEngine &diags);
+inline llvm::FailureOr<Simulation>
+simulate(const Schedule &schedule, WaitModel model, DiagEngine &diags) {
+  return simulate(schedule, CommModel(model), diags);
+}
 
 /// Runs a schedule of level placed under `model` (default: edge). A schedule
 /// without P2P steps, for which all models are equal, runs under free arrival.
 /// If it fits, 1/`parts` of a unit of time is an integral number of ticks.
 llvm::FailureOr<Simulation> simulate(const Schedule &schedule,
-                                     std::optional<WaitModel> model,
+                                     std::optional<CommModel> model,
                                      DiagEngine &diags, int64_t parts = 1);
 
 /// The makespans of a schedule under many draws of its costs.
@@ -149,7 +154,7 @@ struct DrawnMakespans {
 /// Runs a schedule, which `simulate` has run with the same model, once per draw
 /// of `jitter`. Reports times that do not fit.
 llvm::FailureOr<DrawnMakespans> drawMakespans(const Schedule &schedule,
-                                              std::optional<WaitModel> model,
+                                              std::optional<CommModel> model,
                                               const Jitter &jitter,
                                               DiagEngine &diags);
 

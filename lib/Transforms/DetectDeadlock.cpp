@@ -26,7 +26,14 @@ using namespace llvm;
 
 namespace pipec {
 
-static bool endsUnder(WaitModel model, WaitModel required,
+/// True if a schedule that finishes under `required` does under `model`. One
+/// queue per rank is the strictest of all communicators.
+static bool implies(WaitModel required, const CommModel &model) {
+  return implies(required,
+                 model.communicators() ? WaitModel::Stream : model.kind());
+}
+
+static bool endsUnder(const CommModel &model, WaitModel required,
                       const Schedule &schedule, const Transfers &transfers,
                       DiagEngine &diags) {
   Waiting waiting(schedule, transfers, model);
@@ -43,17 +50,23 @@ static bool endsUnder(WaitModel model, WaitModel required,
 LogicalResult runDetectDeadlock(Schedule &schedule,
                                 const DetectDeadlockOptions &options,
                                 DiagEngine &diags) {
+  std::optional<CommModel> model;
+  if (options.model.value) {
+    FailureOr<CommModel> read = readModel(*options.model.value, diags);
+    if (failed(read) || failed(checkEdges(schedule, *read, diags)))
+      return failure();
+    model = std::move(*read);
+  }
   if ((!schedule.hasP2P() && TiedMeetings(schedule).allMeet()) ||
       endsWithBlockingTransfers(schedule))
     return success();
   Transfers transfers(schedule);
   bool sound = transfers.sound() ||
                succeeded(verify(schedule, VerifyLevel::Placed, diags));
-  bool ends = options.model.value
-                  ? endsUnder(*options.model.value, options.require, schedule,
-                              transfers, diags)
-                  : checkDeadlock(schedule, transfers, options.require,
-                                  diags)[options.require];
+  bool ends =
+      model ? endsUnder(*model, options.require, schedule, transfers, diags)
+            : checkDeadlock(schedule, transfers, options.require,
+                            diags)[options.require];
   return success(sound && ends);
 }
 

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "IR/DataFlow.h"
+#include "Support/Diagnostics/PassesDiags.h"
 #include "Transforms/Checks.h"
 #include "Transforms/P2POrders.h"
 #include "Transforms/Passes.h"
@@ -37,33 +38,74 @@ std::vector<StepList> listsForP2P(const Schedule &schedule, bool keepBubbles) {
 
 static FailureOr<std::vector<StepList>>
 placeP2P(const Schedule &schedule, const InsertP2POptions &options,
-         DiagEngine &diags) {
+         std::optional<PlacedTransfers> &placed, DiagEngine &diags) {
+  FailureOr<CommModel> model =
+      readModel(options.model.value_or(modelOption(WaitModel::Stream)), diags);
+  if (failed(model))
+    return failure();
   switch (options.order) {
   case P2POrder::Simulate:
     return placeP2PInRounds(schedule, diags);
   case P2POrder::Column:
     return placeP2PInColumns(schedule, diags);
   case P2POrder::Timed:
-    return options.model == WaitModel::BlockingSends
+    return *model == WaitModel::BlockingSends
                ? placeP2PForBlockingSends(schedule, diags)
-               : placeP2PInTime(schedule, options, diags);
+               : placeP2PInTime(schedule, options, *model, diags);
+  case P2POrder::Search:
+    return placeP2PBySearch(schedule, options, *model, placed, diags);
   }
   llvm_unreachable("every order has its function");
 }
 
+/// Reports an option that has no effect with the order.
+static LogicalResult checkOptions(const InsertP2POptions &options,
+                                  DiagEngine &diags) {
+  bool timed = options.order == P2POrder::Timed;
+  bool search = options.order == P2POrder::Search;
+  struct Row {
+    bool isGiven;
+    bool hasEffect;
+    StringRef name;
+    StringRef orders;
+  };
+  for (const Row &row : {
+           Row{options.at.has_value(), timed, "at", "order=timed"},
+           {options.favor.has_value(), timed, "favor", "order=timed"},
+           {options.rounds.has_value(), timed, "rounds", "order=timed"},
+           {options.model.has_value(), timed || search, "model",
+            "order=timed` and `order=search"},
+           {options.effort.has_value(), search, "effort", "order=search"},
+           {options.seed.has_value(), search, "seed", "order=search"},
+           {options.post.has_value(), search, "post", "order=search"},
+       })
+    if (row.isGiven && !row.hasEffect)
+      return diags.report(SourceLoc(), diag::P2POptionOrder, row.name,
+                          row.orders,
+                          PassOptionType<P2POrder>::print(options.order));
+  return success();
+}
+
 LogicalResult runInsertP2P(Schedule &schedule, const InsertP2POptions &options,
                            DiagEngine &diags) {
+  if (failed(checkOptions(options, diags)))
+    return failure();
   if (schedule.hasP2P())
     return options.existing == IfThere::Keep
                ? success()
                : checkNone(schedule, Stream::Link, "insert-p2p", diags);
   if (failed(checkEnoughSteps(schedule, "insert-p2p", diags)))
     return failure();
-  FailureOr<std::vector<StepList>> lists = placeP2P(schedule, options, diags);
+  std::optional<PlacedTransfers> placed;
+  FailureOr<std::vector<StepList>> lists =
+      placeP2P(schedule, options, placed, diags);
   if (failed(lists))
     return failure();
   schedule.ranks = std::move(*lists);
   schedule.times.clear();
+  if (placed)
+    placed->digest = schedule.orderDigest();
+  schedule.placedTransfers = std::move(placed);
   return success();
 }
 

@@ -370,7 +370,8 @@ placeP2PForBlockingSends(const Schedule &schedule, DiagEngine &diags) {
       return failure();
   }
   for (auto lists : {placeP2PInRounds(plain, diags),
-                     placeP2PInTime(plain, InsertP2POptions(), diags)})
+                     placeP2PInTime(plain, InsertP2POptions(),
+                                    WaitModel::Stream, diags)})
     if (failed(lists) || failed(fastest.add(std::move(*lists), diags)))
       return failure();
   return std::move(fastest.best);

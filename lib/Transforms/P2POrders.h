@@ -52,10 +52,19 @@ llvm::FailureOr<std::vector<StepList>>
 placeP2PInColumns(const Schedule &schedule, DiagEngine &diags);
 
 /// The lists of `schedule` with transfers in one order of time on all ranks
-/// (P2PTimed.cpp). Fails if the order cannot run or the costs do not fit.
+/// (P2PTimed.cpp), placed for `model`, under which further rounds run. Fails if
+/// the order cannot run or the costs do not fit.
 llvm::FailureOr<std::vector<StepList>>
 placeP2PInTime(const Schedule &schedule, const InsertP2POptions &options,
-               DiagEngine &diags);
+               const CommModel &model, DiagEngine &diags);
+
+/// The lists of `schedule` with transfers placed for a communication model by a
+/// search, and its figures (P2PSearch.cpp). Fails if the order cannot run, the
+/// costs do not fit, or the model is one for which places matter.
+llvm::FailureOr<std::vector<StepList>>
+placeP2PBySearch(const Schedule &schedule, const InsertP2POptions &options,
+                 const CommModel &model, std::optional<PlacedTransfers> &placed,
+                 DiagEngine &diags);
 
 /// The same for ranks that wait at all transfers (P2PBlocking.cpp).
 llvm::FailureOr<std::vector<StepList>>

@@ -203,9 +203,10 @@ namespace {
 template <typename Time> class TimedOrder {
 public:
   TimedOrder(const Schedule &schedule, const InsertP2POptions &options,
-             std::vector<Result<Time>> results)
-      : schedule(schedule), at(options.at), favor(options.favor),
-        byEdge(waitModelInfo(options.model).holds == WaitHolds::Receives),
+             const CommModel &model, std::vector<Result<Time>> results)
+      : schedule(schedule), at(options.at.value_or(P2PAt::Need)),
+        favor(options.favor.value_or(P2PFavor::Sends)),
+        byEdge(waitModelInfo(model.kind()).holds == WaitHolds::Receives),
         flow(schedule), results(std::move(results)), places(schedule.numRanks) {
   }
 
@@ -348,40 +349,42 @@ static bool sameActions(ArrayRef<StepList> a, ArrayRef<StepList> b) {
 
 FailureOr<std::vector<StepList>> placeP2PInTime(const Schedule &schedule,
                                                 const InsertP2POptions &options,
+                                                const CommModel &model,
                                                 DiagEngine &diags) {
   if (failed(checkResults(schedule, diags)))
     return failure();
   FailureOr<TickCosts> costs = TickCosts::make(schedule, diags);
   if (failed(costs))
     return failure();
+  unsigned rounds = options.rounds.value_or(0);
   // The times of most schedules fit in half of the memory.
-  if (options.rounds == 0) {
+  if (rounds == 0) {
     auto small = findTimes<uint32_t>(schedule, *costs, diags);
     if (failed(small))
       return failure();
     if (*small)
-      return TimedOrder(schedule, options, std::move(**small)).place();
+      return TimedOrder(schedule, options, model, std::move(**small)).place();
   }
   auto results = findTimes<uint64_t>(schedule, *costs, diags);
   if (failed(results))
     return failure();
-  TimedOrder order(schedule, options, std::move(results->value()));
+  TimedOrder order(schedule, options, model, std::move(results->value()));
   std::vector<StepList> lists = order.place(), best;
-  if (options.rounds == 0)
+  if (rounds == 0)
     return lists;
 
   Schedule tried{static_cast<const ScheduleHeader &>(schedule)};
   int64_t bestTime = 0;
-  for (unsigned round = 0; round <= options.rounds; ++round) {
+  for (unsigned round = 0; round <= rounds; ++round) {
     tried.ranks = std::move(lists);
-    FailureOr<Simulation> simulation = simulate(tried, options.model, diags);
+    FailureOr<Simulation> simulation = simulate(tried, model, diags);
     if (failed(simulation))
       return failure();
     if (round == 0 || simulation->makespan() < bestTime) {
       bestTime = simulation->makespan();
       best = tried.ranks;
     }
-    if (round == options.rounds)
+    if (round == rounds)
       break;
     order.setTimes(*simulation, tried);
     lists = order.place();

@@ -16,6 +16,12 @@ StringRef choicesOf(WaitModel) {
       .drop_front();
 }
 
+FailureOr<CommModel> readModel(const ModelOrFile &value, DiagEngine &diags) {
+  if (value.value)
+    return openCommunicators(value.value->path, diags);
+  return CommModel(value.choice);
+}
+
 StringRef choicesOf(Target) {
 #define PIPEC_TARGET_RULES(Id, Name, Rules) "|" Name
   return StringRef(
@@ -30,7 +36,7 @@ static bool usesCosts(const DeferWeightOptions &) { return true; }
 static bool usesCosts(const InjectOffloadOptions &) { return true; }
 static bool usesCosts(const InjectRecomputeOptions &) { return true; }
 static bool usesCosts(const InsertP2POptions &options) {
-  return options.order == P2POrder::Timed;
+  return options.order == P2POrder::Timed || options.order == P2POrder::Search;
 }
 static bool usesCosts(const SimulateOptions &) { return true; }
 template <typename Options> static bool usesCosts(const Options &) {
@@ -115,6 +121,22 @@ std::optional<WaitModel> modelOfTarget(StringRef target) {
   if (target == Name)                                                          \
     return WaitModel::Model;
 #include "Frameworks/Targets.def"
+  return std::nullopt;
+}
+
+std::optional<std::string> passesFor(StringRef target,
+                                     const CommunicatorForm &form) {
+  for (const PipelineInfo &info : targets) {
+    auto [before, after] = StringRef(info.passes).split("order=search,");
+    if (info.name != target || after.empty())
+      continue;
+    StringRef model = waitModelName(form.model);
+    auto [rest, check] = after.split("detect-deadlock{model=stream}");
+    return (before + "order=search,model=" + model + "," + rest +
+            "detect-deadlock{model=" + model + ",require=" + model + "}" +
+            check)
+        .str();
+  }
   return std::nullopt;
 }
 

@@ -25,7 +25,10 @@ LogicalResult runCheckTarget(Schedule &schedule,
 
 LogicalResult runSimulate(Schedule &schedule, const SimulateOptions &options,
                           DiagEngine &diags) {
-  auto simulation = simulate(schedule, std::optional(options.model), diags);
+  FailureOr<CommModel> model = readModel(options.model, diags);
+  if (failed(model))
+    return failure();
+  auto simulation = simulate(schedule, std::optional(*model), diags);
   if (failed(simulation))
     return failure();
   fillTimes(schedule, *simulation);

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Every wait of a step in a queue leads to the head of the queue, so every
-// cycle contains a head or the current compute step of some rank. There are few
-// of these, and the graph contains only what they reach; its size depends on
-// the number of queues, not steps.
+// cycle contains a head or the current compute step of some rank. Their
+// number, and that of the steps that they reach, depends on the number of
+// queues, not of steps.
 //
 // Tarjan's algorithm (llvm::scc_iterator) computes the strongly connected
 // components. A component in which every step waits for one other step is a

@@ -134,7 +134,7 @@ static void noteHeads(InFlightDiagnostic &diagnostic, const Waiting &waiting) {
 void reportDeadlock(const Waiting &waiting, Severity severity,
                     const WaitOutcomes *safe, DiagEngine &diags, bool heads) {
   WaitDescriber narrator(waiting);
-  StringRef model = waitModelPhrase(waiting.model());
+  std::string model = waiting.model().phrase();
   auto finish = [&](InFlightDiagnostic diagnostic, uint32_t step,
                     ArrayRef<WaitEdge> edges) {
     narrator.notes(diagnostic, edges);

@@ -40,8 +40,8 @@ public:
       local[peer] = none;
     peers.clear();
   }
-  /// The chain from `from` to `to`, one of which is the current rank and the
-  /// other is `peer`.
+  /// The chain from `from` to `to`; the current rank is one of them, `peer` the
+  /// other.
   Chain &get(unsigned from, unsigned to, unsigned peer) {
     if (local[peer] == none) {
       peers.push_back(peer);

@@ -49,9 +49,13 @@ public:
 
   using GateRef = std::conditional_t<Gate::gates, Gate &, Gate>;
   WaitEngine(const Schedule &schedule, const Transfers &transfers,
-             WaitModel model, Time &time, GateRef gate = GateRef())
-      : schedule(schedule), transfers(transfers), model(model), time(time),
-        gate(gate) {}
+             CommModel model, Time &time, GateRef gate = GateRef())
+      : schedule(schedule), transfers(transfers), model(std::move(model)),
+        time(time), gate(gate) {}
+
+  /// Limits the buffered sends of each directed edge whose receives have not
+  /// started. A further one is complete when an earlier receive starts.
+  void limitBuffers(uint32_t limit) { buffers.limit = limit; }
 
   WaitState run() {
     start();
@@ -318,11 +322,43 @@ private:
       bool buffered = model == WaitModel::Buffered;
       if constexpr (Time::waitsForResources)
         takeEdge(rank, step, otherStarted);
-      if (otherStarted || (buffered && isSend(self.kind())))
+      bool isBuffered =
+          otherStarted && buffered && state.has(other, Flag::Met);
+      if (otherStarted ||
+          (buffered && isSend(self.kind()) && takeBuffer(rank, step)))
         meet(rank, step);
       if (otherStarted && !state.has(other, Flag::Met))
         meet(peerOf(self), other);
+      if (isBuffered && buffers.isLimited())
+        freeBuffer(peerOf(self), rank);
     }
+  }
+
+  static uint64_t edgeKey(unsigned from, unsigned to) {
+    return uint64_t(from) << 32 | to;
+  }
+  /// True if a started send is complete at once. Otherwise it waits for a
+  /// buffer; it is the only one of its edge that does.
+  bool takeBuffer(unsigned rank, uint32_t send) {
+    if (!buffers.isLimited())
+      return true;
+    auto &edge = buffers.edges[edgeKey(rank, peerOf(stepAt(rank, send)))];
+    if (edge.used == buffers.limit) {
+      edge.waiting = send;
+      return false;
+    }
+    ++edge.used;
+    return true;
+  }
+  /// Called when the receive of a buffered send starts.
+  void freeBuffer(unsigned from, unsigned to) {
+    auto &edge = buffers.edges[edgeKey(from, to)];
+    --edge.used;
+    uint32_t send = std::exchange(edge.waiting, none);
+    if (send == none || state.has(send, Flag::Met))
+      return;
+    ++edge.used;
+    meet(from, send);
   }
 
   /// Puts the transfer of `step`, which has started, on its edge if nothing
@@ -418,7 +454,7 @@ private:
 
   const Schedule &schedule;
   const Transfers &transfers;
-  WaitModel model;
+  CommModel model;
   Time &time;
   GateRef gate;
   WaitState state;
@@ -428,6 +464,16 @@ private:
   /// When each rank continues after its current compute step if that is posted;
   /// -1 if it is not at one.
   std::vector<int64_t> hostTime;
+  struct Buffers {
+    struct Edge {
+      uint32_t used = 0;
+      uint32_t waiting = none;
+    };
+    bool isLimited() const { return limit != none; }
+    uint32_t limit = none;
+    llvm::DenseMap<uint64_t, Edge> edges;
+  };
+  Buffers buffers;
   std::vector<Started> ready;
   std::vector<uint32_t> runnable;
 };

@@ -10,12 +10,13 @@ namespace pipec {
 /// Builds the queues and the batches.
 class WaitState::Chainer {
 public:
-  Chainer(WaitState &state, const Transfers &transfers, WaitModel model,
+  Chainer(WaitState &state, const Transfers &transfers, const CommModel &model,
           size_t numQueues)
       : state(state), transfers(transfers), model(model),
         last(numQueues, none) {}
 
-  void chain(const StepList &list, uint32_t base) {
+  void chain(unsigned ofRank, const StepList &list, uint32_t base) {
+    rank = ofRank;
     for (uint32_t queue : used)
       last[queue] = none;
     used.clear();
@@ -47,7 +48,7 @@ private:
         continue;
       }
       ++state.incomplete;
-      unsigned queue = queueOf(model, list[i], *port);
+      unsigned queue = queueOf(model, rank, list[i], *port);
       uint32_t before = last[queue];
       if (before == none)
         used.push_back(queue);
@@ -72,19 +73,20 @@ private:
 
   WaitState &state;
   const Transfers &transfers;
-  WaitModel model;
+  const CommModel &model;
+  unsigned rank = 0;
   /// The last step of each queue of the current rank, and the queues in use.
   std::vector<uint32_t> last;
   std::vector<uint32_t> used;
 };
 
 WaitState::WaitState(const Schedule &schedule, const Transfers &transfers,
-                     WaitModel model)
+                     const CommModel &model)
     : flags(transfers.numbers().size()), next(transfers.numbers().size(), none),
       at(schedule.numRanks) {
-  Chainer chainer(*this, transfers, model, maxQueues(schedule));
+  Chainer chainer(*this, transfers, model, maxQueues(schedule, model));
   for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
-    chainer.chain(schedule.ranks[rank], transfers.numbers().begin(rank));
+    chainer.chain(rank, schedule.ranks[rank], transfers.numbers().begin(rank));
 }
 
 } // namespace pipec

@@ -21,8 +21,8 @@
 
 #pragma once
 
+#include "Waiting/Communicators.h"
 #include "Waiting/Transfers.h"
-#include "Waiting/WaitModel.h"
 
 #include "llvm/Support/ErrorHandling.h"
 
@@ -36,7 +36,7 @@ struct WaitState {
   /// Creates the initial state: the queues of all ranks under `model`, and the
   /// batches.
   WaitState(const Schedule &schedule, const Transfers &transfers,
-            WaitModel model);
+            const CommModel &model);
 
   static constexpr uint32_t none = StepNumbers::none;
   enum Flag : uint8_t {
@@ -93,24 +93,33 @@ private:
   class Chainer;
 };
 
-/// The queue, on its rank, of a P2P step that transfers the data of `port`.
-inline unsigned queueOf(WaitModel model, Step step,
+/// The queue, on its rank, of a P2P step of `rank` that transfers the data of
+/// `port`. Edges without a communicator have queues of their own.
+inline unsigned queueOf(const CommModel &model, unsigned rank, Step step,
                         const DataFlow::Port &port) {
-  switch (waitModelInfo(model).queues) {
+  unsigned first = 0;
+  if (const Communicators *groups = model.communicators()) {
+    unsigned number = isSend(step.kind()) ? groups->find(rank, port.rank)
+                                          : groups->find(port.rank, rank);
+    if (number != Communicators::none)
+      return number;
+    first = unsigned(groups->size());
+  }
+  switch (waitModelInfo(model.kind()).queues) {
   case WaitQueues::Rank:
     return 0;
   case WaitQueues::Peer:
     return port.rank;
   case WaitQueues::Edge:
-    return 2 * port.rank + isSend(step.kind());
+    return first + 2 * port.rank + isSend(step.kind());
   }
   llvm_unreachable("every kind of queue is listed");
 }
 /// True if a rank passes the P2P step at `index` of its list, or the batch of
 /// that step, only when it is complete.
-inline bool holdsRank(WaitModel model, llvm::ArrayRef<Step> list,
+inline bool holdsRank(const CommModel &model, llvm::ArrayRef<Step> list,
                       size_t index) {
-  switch (waitModelInfo(model).holds) {
+  switch (waitModelInfo(model.kind()).holds) {
   case WaitHolds::None:
     return false;
   case WaitHolds::Receives:
@@ -122,8 +131,9 @@ inline bool holdsRank(WaitModel model, llvm::ArrayRef<Step> list,
   llvm_unreachable("every kind of step is listed");
 }
 /// The maximum number of queues per rank.
-inline size_t maxQueues(const Schedule &schedule) {
-  return 2 * size_t(schedule.numRanks);
+inline size_t maxQueues(const Schedule &schedule, const CommModel &model) {
+  size_t groups = model.communicators() ? model.communicators()->size() : 0;
+  return groups + 2 * size_t(schedule.numRanks);
 }
 
 } // namespace pipec

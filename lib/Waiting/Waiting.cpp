@@ -31,11 +31,24 @@ std::optional<WaitModel> parseWaitModel(StringRef name) {
 //===----------------------------------------------------------------------===//
 
 Waiting::Waiting(const Schedule &schedule, const Transfers &transfers,
-                 WaitModel model)
-    : theSchedule(schedule), transfers(transfers), waitModel(model),
+                 CommModel model)
+    : theSchedule(schedule), transfers(transfers), waitModel(std::move(model)),
       meetings(schedule) {
+  run(none);
+}
+
+Waiting::Waiting(const Schedule &schedule, const Transfers &transfers,
+                 uint32_t buffers)
+    : theSchedule(schedule), transfers(transfers),
+      waitModel(WaitModel::Buffered), meetings(schedule) {
+  run(buffers);
+}
+
+void Waiting::run(uint32_t buffers) {
   NoTime time;
-  state = WaitEngine<NoTime>(schedule, transfers, model, time).run();
+  WaitEngine<NoTime> engine(theSchedule, transfers, waitModel, time);
+  engine.limitBuffers(buffers);
+  state = engine.run();
   if (!ends())
     findHeads();
 }
@@ -178,8 +191,8 @@ void Waiting::forEachWait(uint32_t number,
   edge({number, WaitReason::Reach, numbers().of(peer, state.at[peer]), other});
 }
 
-// A REDUCE_TIED waits for those of its group on other ranks, or for the first
-// one of its rank that does not meet.
+// A REDUCE_TIED waits for its group on other ranks, or for the first REDUCE_TIED
+// of its rank that does not meet.
 void Waiting::forEachTiedWait(uint32_t number,
                               function_ref<void(const WaitEdge &)> edge) const {
   StepRef self = numbers().at(number);
@@ -217,6 +230,28 @@ void Waiting::forEachSendWait(uint32_t wait, uint32_t send,
     unsigned peer = numbers().rankOf(receive);
     edge({wait, WaitReason::Post, numbers().of(peer, state.at[peer]), receive});
   }
+}
+
+std::optional<uint32_t> neededBuffers(const Schedule &schedule,
+                                      const Transfers &transfers) {
+  if (!Waiting(schedule, transfers, WaitModel::Buffered).ends())
+    return std::nullopt;
+  auto ends = [&](uint32_t buffers) {
+    return Waiting(schedule, transfers, buffers).ends();
+  };
+  if (ends(0))
+    return 0;
+  // It does not finish with `few` buffers.
+  uint32_t few = 0, enough = 1;
+  while (!ends(enough)) {
+    few = enough;
+    enough *= 2;
+  }
+  while (enough - few > 1) {
+    uint32_t middle = few + (enough - few) / 2;
+    (ends(middle) ? enough : few) = middle;
+  }
+  return enough;
 }
 
 WaitOutcomes endsUnder(const Schedule &schedule, const Transfers &transfers) {

@@ -70,9 +70,13 @@ public:
   static constexpr uint32_t none = StepNumbers::none;
 
   Waiting(const Schedule &schedule, const Transfers &transfers,
-          WaitModel model);
+          CommModel model);
+  /// Under `buffered`, with at most so many buffers per directed edge: with 0
+  /// as under `edge`.
+  Waiting(const Schedule &schedule, const Transfers &transfers,
+          uint32_t buffers);
 
-  WaitModel model() const { return waitModel; }
+  const CommModel &model() const { return waitModel; }
   const Schedule &schedule() const { return theSchedule; }
   const StepNumbers &numbers() const { return transfers.numbers(); }
   const DataFlow &flow() const { return transfers.flow(); }
@@ -108,6 +112,7 @@ public:
                    llvm::function_ref<void(const WaitEdge &)> edge) const;
 
 private:
+  void run(uint32_t buffers);
   bool mayBlock(uint32_t step) const;
   bool isPosted(StepRef at) const { return at.index < state.at[at.rank]; }
   bool meets(uint32_t step) const;
@@ -119,7 +124,7 @@ private:
 
   const Schedule &theSchedule;
   const Transfers &transfers;
-  WaitModel waitModel;
+  CommModel waitModel;
   WaitState state;
   TiedMeetings meetings;
   /// The head of the queue of every step that is not at the head; filled only
@@ -130,6 +135,12 @@ private:
 /// Whether a schedule finishes under each `WaitModel`. A model is run only if
 /// the results of the others do not imply its own.
 WaitOutcomes endsUnder(const Schedule &schedule, const Transfers &transfers);
+
+/// The smallest number of buffers per directed edge with which a schedule
+/// finishes under `buffered`; nothing if it never does. Linear, times the
+/// logarithm of the transfers of an edge.
+std::optional<uint32_t> neededBuffers(const Schedule &schedule,
+                                      const Transfers &transfers);
 
 /// A shortest cycle of waits: each edge starts at the end of the previous one,
 /// and the last one ends at the start of the first. The first edge starts at

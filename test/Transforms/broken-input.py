@@ -18,7 +18,7 @@ PASSES = (
     "insert-p2p{order=column}", "insert-p2p{order=timed}", "batch-p2p", "merge-backward",
     "merge-backward{which=all}", "split-backward", "pair-overlap", "unpair", "defer-weight",
     "defer-weight{max-peak=2}", "inject-fsdp", "inject-fsdp{max-active=1,prefetch=1}",
-    "detect-deadlock", "torch-compute", "torch", "torch-timed", "hyperparallel", "cpp",
+    "detect-deadlock", "torch-compute", "torch", "torch-timed", "torch-search", "hyperparallel", "cpp",
 )
 KINDS = ("F", "B", "I", "W")
 

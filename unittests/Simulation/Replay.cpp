@@ -18,9 +18,8 @@ size_t Replay::groupBegin(unsigned rank, size_t index) const {
 }
 
 Rational Replay::hop(unsigned from, unsigned to) const {
-  return from == to ? Rational(0)
-                    : plus(schedule.costs.general(Figure::P2P),
-                           schedule.costs.general(Figure::Occupancy));
+  return plus(schedule.costs.onEdge(Figure::P2P, from, to),
+              schedule.costs.onEdge(Figure::Occupancy, from, to));
 }
 
 Rational Replay::duration(unsigned rank, size_t begin) const {

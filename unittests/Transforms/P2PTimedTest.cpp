@@ -31,7 +31,7 @@ protected:
     options.order = P2POrder::Timed;
     options.at = at;
     options.rounds = rounds;
-    options.model = model;
+    options.model = modelOption(model);
     options.favor = favor;
     EXPECT_TRUE(succeeded(makeInsertP2P(options)->run(result, diags)));
     return result;

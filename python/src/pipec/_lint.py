@@ -35,6 +35,10 @@ class LintResult:
     """With `--ranks-present`: the ranks whose lists the file does not have, and how
     many transfers there are with them."""
     unjudged_transfers: int = 0
+    communicators: int | None = None
+    """With transfers: how many communicators are enough; None if it needs buffers."""
+    buffers: int | None = None
+    """The smallest number of buffers per directed edge."""
 
     @property
     def errors(self) -> tuple[Diagnostic, ...]:
@@ -72,7 +76,7 @@ def lint_argument(arguments: Sequence[str], path: str, text: str | None, require
 
     return LintResult(read(data["findings"]), data["safe"], data["pytorch"], reasons("pytorch_reasons"), data["blocking"],
                       data.get("frameworks", {}), reasons("framework_reasons"), tuple(data["absent_ranks"]),
-                      data["unjudged_transfers"])
+                      data["unjudged_transfers"], data["communicators"], data["buffers"])
 
 
 def lint_file(schedule: Input, *, require: str = "stream", grades: Mapping[str, str] | None = None,

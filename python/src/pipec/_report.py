@@ -159,6 +159,21 @@ class Gap(Generic[Number]):
     """A later step of the rank that would fit."""
 
 
+@dataclasses.dataclass(frozen=True)
+class PlacedTransfers(Generic[Number]):
+    """The result of the search that placed the transfers."""
+
+    model: str
+    makespan: Number
+    free: Number
+    """Without P2P contention."""
+    bound: Number | None
+    """No order of the transfers takes less time."""
+    optimal: bool
+    starts: Mapping[str, float]
+    """The makespans of other orders, by the options of `insert-p2p`."""
+
+
 @dataclasses.dataclass(frozen=True, repr=False)
 class Report(Generic[Number]):
     """The figures of a schedule under its costs. Times are in their unit."""
@@ -199,6 +214,8 @@ class Report(Generic[Number]):
     """The duration of the compute steps of all ranks together."""
     free_makespan: Number | None
     """The makespan without P2P contention; None if `model` is."""
+    transfers: PlacedTransfers[Number] | None
+    """Of a search with `insert-p2p{order=search}`; None without one."""
     peak: Number
     host: Number
     memory: Memory[Number]
