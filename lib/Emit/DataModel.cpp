@@ -3,12 +3,15 @@
 
 #include "Emit/DataModel.h"
 
+#include "Emit/SendBudget.h"
+#include "StepText/StepPrinter.h"
 #include "Support/Words.h"
 #include "Waiting/Waiting.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/ConvertUTF.h"
+#include "llvm/Support/SHA256.h"
 #include "llvm/Support/Unicode.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -184,7 +187,8 @@ static std::vector<RecomputedUnits> findRecomputed(const Schedule &schedule) {
 // The model
 //===----------------------------------------------------------------------===//
 
-DataModel::DataModel(const Schedule &schedule, const SourceFiles &files)
+DataModel::DataModel(const Schedule &schedule, const SourceFiles &files,
+                     bool impliesWaits)
     : schedule(schedule), flow(schedule), lines(schedule, files),
       nameText(cppComment(schedule.name)),
       sourceText(cppComment(lines.fileName())),
@@ -192,7 +196,8 @@ DataModel::DataModel(const Schedule &schedule, const SourceFiles &files)
       cppGuard(pipec::cppGuard(schedule.name)),
       cppShortName(pipec::cppShortName(schedule.name)),
       quotedName(cppLiteral(schedule.name)),
-      quotedSource(cppLiteral(lines.fileName())) {
+      quotedSource(cppLiteral(lines.fileName())),
+      mostSends(sendBudget(schedule)), impliesWaits(impliesWaits) {
   for (const std::string &phase : schedule.phases)
     phaseTexts.push_back(cppComment(phase));
   for (const auto &[name, value] : schedule.params)
@@ -251,9 +256,11 @@ const DataModel::Families &DataModel::families() const {
   made = std::make_unique<Families>();
   auto lineOf = [&](Step step) { return lines(step); };
   for (const StepList &list : schedule.ranks) {
-    made->trees.push_back(findLoops(list));
+    made->trees.push_back(
+        findLoops(impliesWaits && mostSends ? withoutSendWaits(list) : list));
     made->trees.back().nameOthers(flow);
   }
+  mergeTrees(made->trees, lineOf);
   made->families = findFamilies(made->trees, lineOf);
   made->places.assign(schedule.numRanks, {noFamily, 0});
   for (auto [i, family] : enumerate(made->families)) {
@@ -299,6 +306,17 @@ const DataModel::Communication &DataModel::communication() const {
       break;
     }
   return *communicates;
+}
+
+StringRef DataModel::digest() const {
+  if (digestText.empty()) {
+    std::string text;
+    raw_string_ostream os(text);
+    printSteps(schedule, os);
+    auto hash = SHA256::hash(arrayRefFromStringRef(text));
+    digestText = toHex(ArrayRef(hash).take_front(8), /*LowerCase=*/true);
+  }
+  return digestText;
 }
 
 ArrayRef<Step> DataModel::stepsOf(unsigned rank) const {

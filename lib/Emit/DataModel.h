@@ -19,6 +19,7 @@
 #include "llvm/Support/Path.h"
 
 #include <memory>
+#include <optional>
 
 namespace pipec {
 
@@ -75,7 +76,10 @@ struct RecomputedUnits {
 /// since it caches its last results.
 class DataModel : public TemplateData {
 public:
-  DataModel(const Schedule &schedule, const SourceFiles &files);
+  /// With `impliesWaits`, the families have no waits for sends where
+  /// `mostSends` says what they are.
+  DataModel(const Schedule &schedule, const SourceFiles &files,
+            bool impliesWaits = false);
 
   std::optional<unsigned> nameNumber(llvm::StringRef name) const override;
   llvm::ArrayRef<llvm::StringRef> names() const override;
@@ -137,6 +141,7 @@ private:
 
   const Families &families() const;
   const Communication &communication() const;
+  llvm::StringRef digest() const;
   llvm::ArrayRef<Step> stepsOf(unsigned rank) const;
   Step stepOf(const DataNode &object) const;
   llvm::SmallVector<Term, 4> termsOf(const DataNode &object) const;
@@ -156,6 +161,9 @@ private:
        waitsForReductions = false, hasSteps = false;
   mutable std::unique_ptr<Families> made;
   mutable std::unique_ptr<Communication> communicates;
+  mutable std::string digestText;
+  std::optional<unsigned> mostSends;
+  bool impliesWaits;
   /// The rank of the last list, and the list.
   mutable unsigned stepsRank = ~0u;
   mutable StepList steps;

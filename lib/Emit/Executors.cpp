@@ -43,8 +43,8 @@ StringRef templateText(StringRef name) {
 }
 
 LogicalResult render(StringRef name, const Schedule &schedule, raw_ostream &os,
-                     DiagEngine &diags) {
-  DataModel model(schedule, diags.sourceFiles());
+                     DiagEngine &diags, bool impliesWaits = false) {
+  DataModel model(schedule, diags.sourceFiles(), impliesWaits);
   return renderEmbedded(
       templateText(name), model, os, diags,
       [](StringRef name, DiagLoc) { return templateText(name); });
@@ -64,7 +64,7 @@ LogicalResult emitPython(const Schedule &schedule, const EmitOptions &,
                          raw_ostream &os, DiagEngine &diags) {
   if (failed(checkOutput(schedule, Output::Python, diags)))
     return failure();
-  return render("pytorch", schedule, os, diags);
+  return render("pytorch", schedule, os, diags, /*impliesWaits=*/true);
 }
 
 LogicalResult emitTemplate(const Schedule &schedule, const EmitOptions &options,

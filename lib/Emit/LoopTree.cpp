@@ -15,7 +15,8 @@
 // between) of item i, smallest first: at most `maxCandidates` of them, and none
 // longer than the longest body, so that a level remains linear. The first L
 // that fits is used, with as many iterations as there are, and the scan
-// continues after them.
+// continues after them. The first level finds short bodies alone: where a long
+// one is repeated, the loops within it are found first.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,6 +38,10 @@ uint64_t mix(uint64_t hash, uint64_t value) {
   hash *= 0xff51afd7ed558ccd;
   return hash ^ (hash >> 33);
 }
+
+/// The maximum length of a body of the first level, in items. A long body has
+/// loops in it, which must be found before it is.
+constexpr unsigned maxInnerBody = 32;
 
 /// A node during folding.
 struct Item {
@@ -84,8 +89,9 @@ private:
 /// Folds one level.
 class LevelFolder {
 public:
-  LevelFolder(std::vector<Item> items, std::vector<LoopNode> &children)
-      : items(std::move(items)), children(children) {}
+  LevelFolder(std::vector<Item> items, size_t maxLength,
+              std::vector<LoopNode> &children)
+      : items(std::move(items)), maxLength(maxLength), children(children) {}
 
   std::vector<Item> run();
   bool foundAny() const { return found; }
@@ -105,6 +111,7 @@ private:
   size_t distanceToBase(size_t i) const { return withBase[i] - i; }
 
   std::vector<Item> items;
+  size_t maxLength;
   std::vector<LoopNode> &children;
   StretchHash shapes;
   /// Shapes with the delta to the previous item.
@@ -179,7 +186,7 @@ size_t LevelFolder::findLength(size_t begin) const {
   size_t candidate = nextPair[begin];
   for (unsigned tries = 0; tries != maxCandidates; ++tries) {
     size_t length = candidate - begin;
-    if (candidate == items.size() || length > maxLoopBody ||
+    if (candidate == items.size() || length > maxLength ||
         begin + 2 * length > items.size())
       return 0;
     if (countRounds(begin, length) > 1)
@@ -194,7 +201,7 @@ Item LevelFolder::makeLoop(size_t begin, size_t length, size_t rounds) {
   size_t first = withBase[begin];
   int64_t growth = items[first + length].base - items[first].base;
   loop.node = {uint32_t(children.size()), uint32_t(length), uint32_t(rounds),
-               int32_t(growth)};
+               int32_t(growth), /*repeats=*/true};
   loop.shape = mix(mix(0x100b, rounds), uint64_t(growth));
   for (size_t i = begin; i != begin + length; ++i) {
     children.push_back(items[i].node);
@@ -305,9 +312,11 @@ LoopTree findLoops(ArrayRef<Step> list) {
     i = end;
   }
   for (unsigned level = 0; level != maxLoopDepth; ++level) {
-    LevelFolder folder(std::move(items), tree.children);
+    bool isFirst = level == 0;
+    LevelFolder folder(std::move(items), isFirst ? maxInnerBody : maxLoopBody,
+                       tree.children);
     items = folder.run();
-    if (!folder.foundAny())
+    if (!folder.foundAny() && !isFirst)
       break;
   }
   tree.roots.reserve(items.size());

@@ -25,18 +25,23 @@ inline constexpr unsigned maxLoopBody = 4096;
 /// The maximum nesting depth of loops.
 inline constexpr unsigned maxLoopDepth = 3;
 
-/// A group of steps (a step, an overlap, a batch), or a loop over nodes.
+/// A group of steps (a step, an overlap, a batch), or a loop over nodes. A list
+/// folds into loops of two or more rounds; where ranks share code, a rank may
+/// have a loop of one round, or of none.
 struct LoopNode {
   /// For a group: its first step and its size. For a loop: its first child in
   /// `LoopTree::children` and the number of children.
   uint32_t begin = 0;
   uint32_t size = 0;
-  /// The number of iterations; 0 for a group.
+  /// The number of iterations of a loop.
   uint32_t rounds = 0;
   /// The growth of every micro-batch per iteration.
   int32_t growth = 0;
+  bool repeats = false;
+  /// True for a loop that some rank of a family does not run.
+  bool optional = false;
 
-  bool isLoop() const { return rounds != 0; }
+  bool isLoop() const { return repeats; }
 };
 
 /// The steps of one rank as a tree of loops. Groups refer to the steps of the

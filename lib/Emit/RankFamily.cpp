@@ -18,9 +18,6 @@ using namespace llvm;
 
 namespace pipec {
 
-namespace {
-
-/// Describes all of a tree except its numbers.
 void describeShape(const LoopTree &tree, ArrayRef<LoopNode> nodes,
                    LineOf lineOf, std::vector<uint64_t> &out) {
   for (const LoopNode &node : nodes) {
@@ -37,6 +34,8 @@ void describeShape(const LoopTree &tree, ArrayRef<LoopNode> nodes,
     }
   }
 }
+
+namespace {
 
 std::string familyName(ArrayRef<unsigned> ranks) {
   std::string first = std::to_string(ranks.front());
@@ -64,26 +63,50 @@ void findColumns(RankFamily &family, ArrayRef<LoopTree> trees) {
                   });
     perRank.push_back(std::move(numbers));
   }
-  std::map<std::vector<int64_t>, int> known;
   unsigned used[std::size(columnWords)] = {};
-  for (size_t i = 0; i != roles.size(); ++i) {
-    std::vector<int64_t> column;
-    for (const std::vector<int64_t> &numbers : perRank)
-      column.push_back(numbers[i]);
-    if (all_equal(column)) {
-      family.numbers.push_back({column.front(), -1});
-      continue;
+  family.numbers.resize(roles.size());
+  std::map<std::vector<int64_t>, int> known;
+  auto fits = [](ArrayRef<int64_t> values, ArrayRef<int64_t> wanted) {
+    return all_of(zip_equal(values, wanted), [](auto pair) {
+      return std::get<1>(pair) == anyNumber ||
+             std::get<0>(pair) == std::get<1>(pair);
+    });
+  };
+  auto add = [&](size_t i, std::vector<int64_t> values) {
+    auto [it, isNew] = known.try_emplace(values, int(family.columns.size()));
+    if (isNew) {
+      auto role = unsigned(roles[i]);
+      unsigned number = ++used[role];
+      family.columnNames.push_back(columnWords[role].str() +
+                                   (number == 1 ? "" : std::to_string(number)));
+      family.columns.push_back(std::move(values));
     }
-    auto [it, isNew] = known.try_emplace(column, int(family.columns.size()));
-    family.numbers.push_back({column.front(), it->second});
-    if (!isNew)
-      continue;
-    auto role = unsigned(roles[i]);
-    unsigned number = ++used[role];
-    family.columnNames.push_back(columnWords[role].str() +
-                                 (number == 1 ? "" : std::to_string(number)));
-    family.columns.push_back(std::move(column));
-  }
+    family.numbers[i] = {family.columns[it->second].front(), it->second};
+  };
+  // Columns with numbers that may be anything come last, so that they can be
+  // the same as other columns.
+  for (bool complete : {true, false})
+    for (size_t i = 0; i != roles.size(); ++i) {
+      std::vector<int64_t> column;
+      for (const std::vector<int64_t> &numbers : perRank)
+        column.push_back(numbers[i]);
+      if (complete == is_contained(column, anyNumber))
+        continue;
+      auto some =
+          find_if(column, [](int64_t number) { return number != anyNumber; });
+      int64_t first = some == column.end() ? 0 : *some;
+      if (fits(std::vector(column.size(), first), column)) {
+        family.numbers[i] = {first, -1};
+        continue;
+      }
+      auto same = find_if(family.columns, [&](ArrayRef<int64_t> values) {
+        return !complete && fits(values, column);
+      });
+      if (same != family.columns.end())
+        column = *same;
+      std::replace(column.begin(), column.end(), anyNumber, first);
+      add(i, std::move(column));
+    }
 }
 
 } // namespace
@@ -206,6 +229,9 @@ void BodyMaker::addLoop(uint32_t at, const LoopNode &loop) {
     line.reset();
   }
   uint32_t begin = addNodes(tree.body(loop), depth + 1, at);
+  // A rank may come from the lines before it.
+  if (loop.optional && body.nodes[at].line == BodyNode::noLine)
+    line.reset();
   body.nodes[at].begin = begin;
 }
 

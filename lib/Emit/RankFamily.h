@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The loop trees of many ranks are equal except for their numbers: stages,
-// micro-batches and iterations. Such ranks are a family and share one function;
+// micro-batches and iterations. Trees that are nearly equal are made so, with
+// loops of one round or of none (RankMerge.cpp). Such ranks are a family and
+// share one function;
 // numbers that differ between them become columns of a table with one row per
 // rank. The body of a family is its tree as one list with the information that
 // its code needs: the numbers of the family in each node, and where a line or a
@@ -42,25 +44,29 @@ struct RankFamily {
 /// The meaning of a number in a tree.
 enum class NumberRole { Stage, Microbatch, Other, Rounds };
 
+/// A number within a loop of no rounds: any value will do.
+inline constexpr int64_t anyNumber = std::numeric_limits<int64_t>::min();
+
 /// Calls `visit(role, value)` for every number of a tree, in the order of the
 /// code: the iterations of a loop before its body; of a step the stage, the
 /// micro-batch, and the stage at the other end of a transfer that names it.
 template <class Visit>
 void forEachNumber(const LoopTree &tree, llvm::ArrayRef<LoopNode> nodes,
-                   Visit &&visit) {
+                   Visit &&visit, bool runs = true) {
+  auto value = [&](int64_t number) { return runs ? number : anyNumber; };
   for (const LoopNode &node : nodes) {
     if (node.isLoop()) {
-      visit(NumberRole::Rounds, int64_t(node.rounds));
-      forEachNumber(tree, tree.body(node), visit);
+      visit(NumberRole::Rounds, value(node.rounds));
+      forEachNumber(tree, tree.body(node), visit, runs && node.rounds != 0);
       continue;
     }
     for (size_t i = node.begin; i != node.begin + node.size; ++i) {
       Step step = tree.steps[i];
-      visit(NumberRole::Stage, int64_t(step.stage()));
+      visit(NumberRole::Stage, value(step.stage()));
       if (hasUnit(step.kind()))
-        visit(NumberRole::Microbatch, int64_t(step.unit()));
+        visit(NumberRole::Microbatch, value(step.unit()));
       if (tree.namesOther(i))
-        visit(NumberRole::Other, int64_t(tree.others[i]));
+        visit(NumberRole::Other, value(tree.others[i]));
     }
   }
 }
@@ -68,6 +74,14 @@ void forEachNumber(const LoopTree &tree, llvm::ArrayRef<LoopNode> nodes,
 /// Returns the line of the `.pipe` source that a step comes from; 0 if there is
 /// none.
 using LineOf = llvm::function_ref<unsigned(Step)>;
+
+/// Makes trees of ranks equal except for their numbers, where they are nearly
+/// so. Which trees run what remains.
+void mergeTrees(std::vector<LoopTree> &trees, LineOf lineOf);
+
+/// Appends all of `nodes` except their numbers.
+void describeShape(const LoopTree &tree, llvm::ArrayRef<LoopNode> nodes,
+                   LineOf lineOf, std::vector<uint64_t> &out);
 
 /// Groups ranks into families, in the order of their first ranks. Ranks without
 /// steps belong to no family. `lineOf` returns the source line of a step, which

@@ -77,13 +77,21 @@ template <typename Time> struct Result {
   SourceLoc source;
 };
 
+/// The times of all results, by number.
+template <typename Time> struct TimedResults {
+  std::vector<Result<Time>> results;
+  /// True if a step that gives a result takes no time.
+  bool instants = false;
+};
+
 /// A run under free arrival that records the times of all results.
 template <typename Time, bool resources> class TimedRun {
 public:
   using Datum = Result<Time>;
 
   TimedRun(const Schedule &schedule, const TickCosts &costs)
-      : schedule(schedule), clock(schedule, costs), walk(schedule, *this) {}
+      : schedule(schedule), clock(schedule, costs), walk(schedule, *this),
+        started(schedule.numRanks) {}
   TimedRun(const TimedRun &) = delete;
 
   /// Reports an order that cannot run.
@@ -97,6 +105,8 @@ public:
   /// True if twice a time has exceeded the range of `Time`; the results are
   /// then invalid.
   bool timesPass() const { return uint64_t(latest) > Datum::never / 2; }
+  /// True if a step that gives a result takes no time.
+  bool hasInstants() const { return instants; }
   /// True if all results have been consumed.
   bool isComplete() const;
   /// Indexed by number.
@@ -111,6 +121,7 @@ public:
   void visit(unsigned rank, size_t begin, size_t end) {
     int64_t start = clock.run(rank, begin, end);
     latest = std::max(latest, start);
+    started[rank] = start;
     for (size_t i = begin; i != end; ++i) {
       Step step = schedule.ranks[rank][i];
       for (const DataFlow::Port &input : walk.flow().inputs(step)) {
@@ -123,6 +134,7 @@ public:
     Step step = schedule.ranks[rank][index];
     int64_t arrival = clock.arrival(rank, step, port);
     latest = std::max(latest, arrival);
+    instants |= clock.made(rank) == started[rank];
     ++open;
     return {Time(arrival), Time(clock.made(rank)), given++, step.source()};
   }
@@ -136,6 +148,9 @@ private:
   /// The number of results produced so far, and of those not yet consumed.
   uint32_t given = 0;
   int64_t open = 0;
+  /// The start of the last group of each rank.
+  std::vector<int64_t> started;
+  bool instants = false;
 };
 
 template <typename Time, bool resources>
@@ -161,10 +176,10 @@ bool TimedRun<Time, resources>::isComplete() const {
 /// One end of a transfer on its rank.
 template <typename Time> struct End {
   /// The primary key of the order; the next keys are the time when it was
-  /// produced, and the position of the producer.
+  /// produced, and what decides then (`TimedOrder::tieOf`).
   Time time;
   Time made;
-  uint32_t producerOrder;
+  uint32_t tie;
   /// Twice the index of the producer, or of the consumer plus one, in its list.
   uint32_t place;
 
@@ -174,19 +189,19 @@ template <typename Time> struct End {
 
 } // namespace
 
-/// The times of all results by number; nothing if `Time` is too small. Reports
-/// an order that cannot run, and a missing consumer.
+/// The times of all results; nothing if `Time` is too small. Reports an order
+/// that cannot run, and a missing consumer.
 template <typename Time>
-static FailureOr<std::optional<std::vector<Result<Time>>>>
+static FailureOr<std::optional<TimedResults<Time>>>
 findTimes(const Schedule &schedule, const TickCosts &costs, DiagEngine &diags) {
-  using Results = std::optional<std::vector<Result<Time>>>;
-  auto find = [&](auto &&run) -> FailureOr<Results> {
+  using Found = std::optional<TimedResults<Time>>;
+  auto find = [&](auto &&run) -> FailureOr<Found> {
     if (failed(run.run(diags)))
       return failure();
     if (run.timesPass())
-      return Results();
+      return Found();
     if (run.isComplete())
-      return Results(run.takeResults());
+      return Found(TimedResults<Time>{run.takeResults(), run.hasInstants()});
     bool complete = succeeded(verify(schedule, VerifyLevel::Compute, diags));
     (void)complete;
     assert(!complete && "a well-formed schedule has all consumers");
@@ -203,11 +218,11 @@ namespace {
 template <typename Time> class TimedOrder {
 public:
   TimedOrder(const Schedule &schedule, const InsertP2POptions &options,
-             const CommModel &model, std::vector<Result<Time>> results)
+             const CommModel &model, TimedResults<Time> times)
       : schedule(schedule), at(options.at.value_or(P2PAt::Need)),
         favor(options.favor.value_or(P2PFavor::Sends)),
         byEdge(waitModelInfo(model.kind()).holds == WaitHolds::Receives),
-        flow(schedule), results(std::move(results)), places(schedule.numRanks) {
+        flow(schedule), times(std::move(times)), places(schedule.numRanks) {
   }
 
   /// Replaces the times by those of a run of `simulated`, the lists with
@@ -220,9 +235,9 @@ public:
         Time stop = start + simulation.costs().duration(list, begin, end);
         for (Step step : ArrayRef(list).slice(begin, end - begin)) {
           for (const DataFlow::Port &input : flow.inputs(step))
-            results[flow.datum(input, step.unit())].needed = start;
+            times.results[flow.datum(input, step.unit())].needed = start;
           for (const DataFlow::Port &output : flow.outputs(step))
-            results[flow.datum(output, step.unit())].made = stop;
+            times.results[flow.datum(output, step.unit())].made = stop;
         }
       }
     }
@@ -239,7 +254,7 @@ public:
       spanSort<Own>(
           ends, sorted, [](const Own &end) { return end.time; },
           [](const Own &end) { return end.made; },
-          [](const Own &end) { return end.producerOrder; });
+          [](const Own &end) { return end.tie; });
       lists.push_back(placeOn(list));
     }
     return lists;
@@ -258,8 +273,8 @@ private:
     }
   }
   void add(size_t number, uint32_t place) {
-    const Result<Time> &result = results[number];
-    ends.push_back({timeOf(result), result.made, result.producerOrder, place});
+    const Result<Time> &result = times.results[number];
+    ends.push_back({timeOf(result), result.made, tieOf(number), place});
   }
   /// The time to order by, doubled for the midpoint.
   Time timeOf(const Result<Time> &result) const {
@@ -273,13 +288,20 @@ private:
     }
     llvm_unreachable("every time is listed");
   }
+  /// What decides between transfers with equal times: with steps that take no
+  /// time a number that is larger than those of all results that this one
+  /// depends on, otherwise the number of the datum.
+  uint32_t tieOf(size_t number) const {
+    return times.instants ? times.results[number].producerOrder
+                          : uint32_t(number);
+  }
   StepList placeOn(const StepList &list);
   /// Which input or output of `own`, the compute step on this rank, `end` is.
   unsigned portOf(const End<Time> &end, Step own) const {
     ArrayRef<DataFlow::Port> ports = portsOf(end, own);
     unsigned port = 0;
     while (port + 1 != ports.size() &&
-           resultOf(ports[port], own).producerOrder != end.producerOrder)
+           tieOf(flow.datum(ports[port], own.unit())) != end.tie)
       ++port;
     return port;
   }
@@ -287,7 +309,7 @@ private:
     return end.isReceive() ? flow.inputs(own) : flow.outputs(own);
   }
   const Result<Time> &resultOf(const DataFlow::Port &port, Step own) const {
-    return results[flow.datum(port, own.unit())];
+    return times.results[flow.datum(port, own.unit())];
   }
 
   const Schedule &schedule;
@@ -296,7 +318,7 @@ private:
   /// Whether only the transfers of each directed edge are in the order of time.
   bool byEdge;
   DataFlow flow;
-  std::vector<Result<Time>> results;
+  TimedResults<Time> times;
   P2PPlaces places;
   /// The ends on one rank, unsorted and sorted.
   std::vector<End<Time>> ends, sorted;
@@ -365,10 +387,10 @@ FailureOr<std::vector<StepList>> placeP2PInTime(const Schedule &schedule,
     if (*small)
       return TimedOrder(schedule, options, model, std::move(**small)).place();
   }
-  auto results = findTimes<uint64_t>(schedule, *costs, diags);
-  if (failed(results))
+  auto times = findTimes<uint64_t>(schedule, *costs, diags);
+  if (failed(times))
     return failure();
-  TimedOrder order(schedule, options, model, std::move(results->value()));
+  TimedOrder order(schedule, options, model, std::move(times->value()));
   std::vector<StepList> lists = order.place(), best;
   if (rounds == 0)
     return lists;

@@ -201,8 +201,9 @@ public:
   }
 
   /// The line of the schedule's source that the following steps come from.
-  void at(int sourceLine) {
+  Executor &at(int sourceLine) {
     line = sourceLine <= RankState::maxLine ? sourceLine : 0;
+    return *this;
   }
 
   // `unit` is a micro-batch, or a slice of one; see Schedule.

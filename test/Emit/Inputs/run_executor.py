@@ -11,6 +11,7 @@ import sys
 
 module = runpy.run_path(sys.argv[1])
 
+MOST = module.get("most_sends")
 KINDS = {"forward": "F", "backward": "B", "backward_input": "I", "backward_weight": "W", "send_forward": "SEND_F",
          "recv_forward": "RECV_F", "send_backward": "SEND_B", "recv_backward": "RECV_B",
          "wait_send_forward": "WAIT_SEND_F", "wait_send_backward": "WAIT_SEND_B", "recompute": "R"}
@@ -21,10 +22,24 @@ def text(kind, stage, *microbatch):
 
 
 class Recorder:
-    sums = 0
+    """Prints the waits, too, that `most_sends` says."""
+
+    def __init__(self):
+        self.sums, self.sends = 0, []
 
     def __getattr__(self, method):
-        return lambda *numbers: print(text(KINDS.get(method, method.upper()), *numbers))
+        def run(*numbers):
+            kind = KINDS.get(method, method.upper())
+            if kind.startswith("SEND") and MOST:
+                self.wait(MOST - 1)
+                self.sends.append((kind, numbers))
+            print(text(kind, *numbers))
+        return run
+
+    def wait(self, left):
+        while len(self.sends) > left:
+            kind, numbers = self.sends.pop(0)
+            print(text(f"WAIT_{kind}", *numbers))
 
     def overlap(self, *members):
         print("overlap", " & ".join(text(*member) for member in members))
@@ -42,4 +57,5 @@ for number in range(module["ranks"]):
     print(f"rank {number}")
     recorder = Recorder()
     module["run"](number, recorder)
+    recorder.wait(0)
     assert recorder.sums == (module["directions"] == 2)
