@@ -86,7 +86,7 @@ def case(file, ranks, **options):
 
 CASES = {
     3: [case(SHAPES, 3, args=("--schedule=skips",)),
-        case(SHAPES, 3, args=("--schedule=skips",), passes="pytorch,insert-waits")],
+        case(SHAPES, 3, args=("--schedule=skips",), passes="insert-p2p{order=timed},insert-waits")],
     4: [case(os.path.join(EXAMPLES, "unet.pipe"), 4, microbatches=6),
         case(os.path.join(EXAMPLES, "two_encoders.pipe"), 4, microbatches=4),
         case(SHAPES, 4, args=("--schedule=sources",)),

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 from typing import Sequence
 
+from ._diagnostics import Diagnostic
 from ._inputs import Cost, Inputs, Profile, integer, options, text, words
 from ._program import file_argument, run
 from ._schedule import Schedule
@@ -30,10 +31,18 @@ def compile(path_or_name: str | os.PathLike[str] | None = None, *, source: str |
     Raises CompileError, which has the diagnostics; `file` of those on `source`
     is `<source>`.
     """
+    return Schedule(*compiled("ir", path_or_name, source=source, target=target, passes=passes, cost=cost, profile=profile,
+                              slices=slices, args=args, **params))
+
+
+def compiled(kind: str, path_or_name: str | os.PathLike[str] | None, *, source: str | None, target: str | None,
+             passes: str | None, cost: Cost | None, profile: Profile | None, slices: int | None = None,
+             args: Sequence[str] = (), **params: int) -> tuple[str, list[Diagnostic]]:
+    """The same in another form (`--emit=KIND`), and the diagnostics."""
     if (path_or_name is None) == (source is None):
         raise TypeError("compile takes either a file or name, or source")
     path = "-" if path_or_name is None else file_argument(path_or_name)
-    command = ["--emit=ir", "--output=-", *options(target=target, passes=passes)]
+    command = [f"--emit={kind}", "--output=-", *options(target=target, passes=passes)]
     if slices is not None:
         command.append(f"--slices={integer(slices, 'slices')}")
     for name, value in params.items():
@@ -44,8 +53,7 @@ def compile(path_or_name: str | os.PathLike[str] | None = None, *, source: str |
             command += [*words(args), path]
         else:
             command += ["--input=pipe", *words(args), "-"]
-        ir, diagnostics = run(command, None if source is None else text(source, "source"), names=inputs.names)
-    return Schedule(ir, diagnostics)
+        return run(command, None if source is None else text(source, "source"), names=inputs.names)
 
 
 def library() -> list[str]:

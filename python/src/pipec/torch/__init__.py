@@ -9,6 +9,7 @@ takes what the CSV of each of them needs.
 """
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+from ._clip import clip_grad_norm_
 from ._executor import Executor, executor
 from ._gradients import check_gradients
 from ._lint import lint
@@ -16,12 +17,14 @@ from ._load import load_schedule
 from ._measure import MeasureError, measure
 from ._order import from_torch
 from ._overlap import Member, register_overlap
+from ._overlapping import overlap_streams
 from ._plan import Plan, plan
 from ._profile import profile
 from ._replace import replace
 from ._slices import Context, context
 from ._version import fitting_target
-from ._worker import Step
+from ._steps import Step
 
-__all__ = ["Context", "Executor", "MeasureError", "Member", "Plan", "Step", "check_gradients", "context", "executor", "fitting_target", "from_torch",
-           "lint", "load_schedule", "measure", "plan", "profile", "register_overlap", "replace"]
+__all__ = ["Context", "Executor", "MeasureError", "Member", "Plan", "Step", "check_gradients", "clip_grad_norm_", "context",
+           "executor", "fitting_target", "from_torch", "lint", "load_schedule", "measure", "overlap_streams", "plan", "profile",
+           "register_overlap", "replace"]

@@ -1,48 +1,13 @@
-"""Recomputation, copies to the host and optimizer steps: what a list says about them,
-and what is kept for the backward of a unit."""
+"""Recomputation and copies to the host: what is kept for the backward of a unit."""
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 from __future__ import annotations
 
 import contextlib
-import re
 import weakref
 from typing import Any, Callable, ContextManager, Iterator, NamedTuple, Sequence
 
 import torch
-
-from .._kinds import Kind
-from .._schedule import Schedule
-
-Unit = tuple[int, int]
-"""A stage and a unit."""
-
-
-class Extras(NamedTuple):
-    """What the list of a rank has besides forwards, backwards and transfers."""
-
-    remade: frozenset[Unit] = frozenset()
-    """The units that have an `R`."""
-    copied: frozenset[Unit] = frozenset()
-    """Those whose saved tensors are copied to the host."""
-    updated: tuple[int, ...] = ()
-    """The stages that have an `UPDATE`, ascending."""
-
-
-def extras_of(plan: Schedule, rank: int) -> Extras:
-    """What the list of a rank of a schedule has."""
-    if not re.search(r"\b(R|OFFLOAD|UPDATE) s\d", plan.ir):
-        return Extras()  # without reading the steps
-    steps = [(int(kind), int(stage), int(unit)) for kind, stage, unit, *_ in plan.steps[rank]]
-    remade = frozenset((stage, unit) for kind, stage, unit in steps if kind == Kind.R)
-    saved, copied = set(), set()
-    for kind, stage, unit in steps:
-        if kind == Kind.R or kind == Kind.F and (stage, unit) not in remade:
-            saved.add((stage, unit))
-        elif kind == Kind.OFFLOAD and (stage, unit) in saved:
-            copied.add((stage, unit))
-    return Extras(remade, frozenset(copied), tuple(sorted({stage for kind, stage, _ in steps if kind == Kind.UPDATE})))
-
 
 # ---------------------------------------------------------------- recomputation
 

@@ -6,8 +6,9 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import types
 import warnings
-from typing import Any, Callable, Iterator, Mapping, Sequence, TypeVar
+from typing import Any, Callable, ContextManager, Iterator, Mapping, Sequence, TypeVar
 
 import torch
 import torch.distributed as dist
@@ -16,17 +17,20 @@ from torch.distributed.pipelining.microbatch import TensorChunkSpec, merge_chunk
 from torch.distributed.pipelining.stage import _PipelineStageBase
 
 from .._compile import compile as _compile
+from .._compile import compiled
 from .._inputs import Cost, Profile
 from .._schedule import Schedule
-from ._agree import check_agreement
-from ._copies import Extras, extras_of
+from ._agree import agree_on, check_agreement
+from ._failures import tell
 from ._load import check_fits
-from ._parts import Edge, Meta, Part, make_parts
-from ._slices import Context, Slicing, stepping
-from ._source import Source
+from ._parts import Part, make_parts
+from ._shapes import exchange_shapes
+from ._slices import Slicing, stepping
+from ._source import METHODS, Extras, Given, Source, load_source
+from ._steps import ends_of
 from ._ties import TiedParameters, Ties
-from ._transfers import Transfers
-from ._worker import METHODS, Evaluation, Worker
+from ._transfers import LostError, Transfers
+from ._worker import Evaluation, Worker
 
 _Value = TypeVar("_Value")
 
@@ -35,49 +39,101 @@ class Executor:
     """A schedule for PyTorch, with the interface of those of
     torch.distributed.pipelining. Made by `executor`."""
 
-    def __init__(self, plan: Schedule, source: Source, stages: Sequence[_PipelineStageBase], loss_fn: Callable[..., Any] | None,
-                 *, communicators: str, scale_grads: bool, args_chunk_spec: tuple[TensorChunkSpec, ...] | None,
-                 kwargs_chunk_spec: dict[str, TensorChunkSpec] | None, output_merge_spec: Any, patience: float | None,
-                 receives_ahead: int | None, tied_parameters: TiedParameters | None, slicing: Slicing | None = None,
-                 extras: Extras = Extras(),
-                 optimizers: Mapping[int, torch.optim.Optimizer] | None = None):
+    def __init__(self, plan: Schedule | Source, source: Source, stages: Sequence[_PipelineStageBase],
+                 loss_fn: Callable[..., Any] | None, *, communicators: str, scale_grads: bool,
+                 args_chunk_spec: tuple[TensorChunkSpec, ...] | None, kwargs_chunk_spec: dict[str, TensorChunkSpec] | None,
+                 output_merge_spec: Any, patience: float | None, receives_ahead: int | None,
+                 tied_parameters: TiedParameters | None, slicing: Slicing | None = None,
+                 optimizers: Mapping[int, torch.optim.Optimizer] | None = None, dynamic_shapes: bool = False,
+                 broadcast_tied: bool = False, transfers: Transfers | None = None):
         self.plan = plan
-        """The schedule."""
+        """The schedule; the source itself where it was not compiled."""
         self.source = source.text
         """The source in Python that runs."""
+        self.digest = source.digest
+        """The digest of the schedule."""
         self.rank = stages[0].group_rank
+        self._source, self._stages = source, stages
         self._args_chunk_spec, self._kwargs_chunk_spec = args_chunk_spec, kwargs_chunk_spec
         self._output_merge_spec, self._loss_fn = output_merge_spec, loss_fn
         self.modules = {stage.stage_index: stage.submod for stage in stages}
         """The modules of this rank's stages."""
         self._device = torch.device(stages[0].device)
-        self._run = source.run
-        self._parts = make_parts(plan, stages)
-        self._slicing = slicing or Slicing(plan.slices, 1, None)
-        self._split = plan.microbatches // 2 * plan.slices if len(plan.maps) == 2 else plan.units
+        self._parts = make_parts(source, stages)
+        self._slicing = slicing or Slicing(source.slices, 1, None)
+        split = source.units // 2 if len(source.maps) == 2 else source.units
         group: Any = stages[0].group
-        transfers = Transfers(group, self._device, communicators, source.rank_pairs, patience, receives_ahead)
-        scale = 1 / plan.microbatches if scale_grads else None
-        ties = Ties(plan, self._parts[0], transfers, tied_parameters)
-        self._worker = Worker(self._parts, self._split, transfers, loss_fn, scale, ties, plan.slices, extras, optimizers)
-        self._evaluation = Evaluation(self._parts, self._split, transfers, loss_fn, scale, Ties.none(transfers), plan.slices)
-        self._transfers = transfers
+        with self._on_device():
+            self._transfers = transfers or Transfers(group, self._device, communicators, source.rank_pairs, patience,
+                                                     receives_ahead)
+            scale = 1 / source.microbatches if scale_grads else None
+            ties = Ties(source, self._parts[0], self._transfers, tied_parameters, broadcast_tied)
+        self._ties = ties
         self._order: list[int] | None = None
-        # What passes between stages, by worker: an evaluation may have other sizes.
-        self._metas: dict[Worker, list[tuple[Edge, list[list[Meta]]]]] = {}
+
+        def ends() -> Any:
+            return ends_of(source.steps_of(self.rank))
+
+        self._worker = Worker(self._parts, split, self._transfers, loss_fn, scale, ties, source.slices, ends,
+                              source.extras_of(self.rank), optimizers)
+        self._evaluation = Evaluation(self._parts, split, self._transfers, loss_fn, scale, Ties.none(self._transfers),
+                                      source.slices, ends)
+        self._worker.most_sends = self._evaluation.most_sends = source.most_sends
+        # A header makes a rank wait at a receive, unless posting never waits.
+        headers = self._transfers.independent or (source.communicators == "one" and "x.batch(" not in source.text)
+        if dynamic_shapes and not headers:
+            raise ValueError("dynamic_shapes: ranks wait at receives then, for which these transfers are not placed")
+        self._dynamic, self._learns = dynamic_shapes, headers
+        # The workers that know what passes between stages, and that.
+        self._known: dict[Worker, list[dict[int, Any]]] = {}
+        # The other schedules that ran, by the digests of their texts, and what they are made with.
+        self._others: dict[str, Executor] = {}
+        self._handlers: dict[str, Callable[[Any], None] | None] = {}
+        self._options: dict[str, Any] = dict(
+            communicators=communicators, scale_grads=scale_grads, args_chunk_spec=args_chunk_spec,
+            kwargs_chunk_spec=kwargs_chunk_spec, output_merge_spec=output_merge_spec, patience=patience,
+            receives_ahead=receives_ahead, tied_parameters=tied_parameters, optimizers=optimizers, dynamic_shapes=dynamic_shapes)
+
+    def _on_device(self) -> ContextManager[Any]:
+        """Within it, the device is that of the stages, for collectives of objects."""
+        return torch.cuda.device(self._device) if self._device.type == "cuda" else contextlib.nullcontext()
 
     def __repr__(self) -> str:
         return f"<pipec.torch.Executor of {self.plan!r}, rank {self.rank}>"
 
+    @property
+    def device(self) -> torch.device:
+        return self._device
+
+    @property
+    def group(self) -> Any:
+        """The group of the ranks of the pipeline."""
+        return self._transfers.group
+
+    @property
+    def size(self) -> int:
+        """The number of these ranks."""
+        return self._source.ranks
+
+    def counted_parameters(self) -> set[int]:
+        """The parameters that count on this rank where all ranks count each once, as
+        numbers of `id`."""
+        counted = {id(parameter) for part in self._parts[0].values() for parameter in part.module.parameters()}
+        return counted - self._ties.repeated()
+
     def handle(self, kind: str, handler: Callable[[Any], None] | None) -> None:
         """Calls `handler` in place of each step of a kind (`F`, `SEND_F`, ...), with a
-        `Step` whose `proceed` does what the executor would do. The handler of
+        `Step` whose `proceed` does what the executor would do; a handler that does the work
+        itself calls `finish` (`Step`). The handler of
         `OVERLAP` is called with the list of the steps that may run at the same time, each
         of which can `wait` for its inputs; in `eval`, which has no backwards, it is not
         called. A handler replaces an earlier one of its kind, and None removes it.
         """
         if kind != "OVERLAP" and kind not in METHODS:
             raise ValueError(f"`{kind}` is not a kind of step; there are {', '.join(METHODS)} and OVERLAP")
+        self._handlers[kind] = handler
+        for other in self._others.values():
+            other.handle(kind, handler)
         self._worker.handle(kind, handler)
         if kind != "OVERLAP":
             self._evaluation.handle(kind, handler)
@@ -88,12 +144,12 @@ class Executor:
         the order of the batch. None stands for the batch as it is. All ranks call this
         with the same order; raises ValueError on each of them if they differ."""
         own = None if order is None else [int(number) for number in order]
-        fits = own is None or sorted(own) == list(range(self.plan.microbatches))
+        fits = own is None or sorted(own) == list(range(self._source.microbatches))
         digest = int.from_bytes(hashlib.sha256(repr(own).encode()).digest()[:7], "big") if fits else 0
         seen = torch.tensor([digest, -digest], dtype=torch.int64, device=self._device)
         dist.all_reduce(seen, dist.ReduceOp.MAX, group=self._transfers.group)
         if not fits:
-            raise ValueError(f"{own} is not an order of {self.plan.microbatches} micro-batches")
+            raise ValueError(f"{own} is not an order of {self._source.microbatches} micro-batches")
         if int(seen[0]) != -int(seen[1]):
             raise ValueError(f"the order {own} of rank {self.rank} differs from that of another rank")
         self._order = own
@@ -104,8 +160,45 @@ class Executor:
 
     def _in_batch(self, unit: int) -> int:
         """The unit of the batch that is a unit of the schedule."""
-        microbatch, part = divmod(unit, self.plan.slices)
-        return (microbatch if self._order is None else self._order[microbatch]) * self.plan.slices + part
+        microbatch, part = divmod(unit, self._source.slices)
+        return (microbatch if self._order is None else self._order[microbatch]) * self._source.slices + part
+
+    def run(self, schedule: Schedule | Source | Given, *args: Any, **kwargs: Any) -> Any:
+        """Runs one training step with another schedule, which is what `executor` takes
+        but a name, with the stages of this executor at the same places and any number of
+        micro-batches. The other arguments are those of `step`. Every rank calls this with
+        the same schedule: the ranks compare its digest before each run, and the first
+        time everything that they compare for an executor.
+
+        Raises ValueError when the schedule is not for the stages, or not the same on all
+        ranks, and CompileError when it is not right."""
+        source, problem = None, None
+        try:
+            source = schedule if isinstance(schedule, Source) else load_source(schedule)
+            if source is None and isinstance(schedule, Schedule):
+                source = Source(schedule.emit("python", "--passes="))
+            if source is None:
+                raise ValueError(f"{schedule!r} is neither a schedule nor an executor of --emit=python")
+            for what in "maps", "edges", "ties", "streams", "slices", "forward_only":
+                mine, theirs = getattr(self._source, what), getattr(source, what)
+                if mine != theirs:
+                    raise ValueError(f"{source.name} has other {what} than {self._source.name}: {theirs} and not {mine}")
+            source.communicators_for(self._options["communicators"])
+            _check_optimizers(source, source.extras_of(self.rank), self._options["optimizers"])
+        except Exception as error:  # noqa: BLE001 (raised again, when the other ranks know)
+            problem = error
+        digest = agree_on(self._stages[0], source.text_digest if source else "", problem)
+        assert source is not None
+        if digest == self._source.text_digest:
+            return self.step(*args, **kwargs)
+        other = self._others.get(digest)
+        if other is None:
+            plan = schedule if isinstance(schedule, Schedule) else source
+            other = Executor(plan, source, self._stages, self._loss_fn, **self._options, transfers=self._transfers)
+            for kind, handler in self._handlers.items():
+                other.handle(kind, handler)
+            self._others[digest] = other
+        return other.step(*args, **kwargs)
 
     # The interface of PyTorch's schedules.
 
@@ -120,7 +213,7 @@ class Executor:
         and get the losses and outputs of their half. With slices, all of these are whole
         sequences, and `losses` gets an element for each slice of each micro-batch. Without a
         loss function only the forwards run, as in `eval`."""
-        if self.plan.forward_only or self._loss_fn is None:
+        if self._source.forward_only or self._loss_fn is None:
             return self.eval(*args, target=target, losses=losses, return_outputs=return_outputs, arg_mbs=arg_mbs,
                              kwarg_mbs=kwarg_mbs, target_mbs=target_mbs, loss_kwargs=loss_kwargs, **kwargs)
         if not torch.is_grad_enabled():
@@ -150,37 +243,49 @@ class Executor:
         if worker is self._worker and not given and not all(part.targets for part in worker.all_parts()):
             raise ValueError(f"rank {self.rank} has a last stage, and no target")
         worker.computes_loss, worker.loss_kwargs = given, loss_kwargs or {}
+        worker.keeps_results = return_outputs
         worker.begin(inputs, keywords, targets)
         self._transfers.round += 1
         try:
-            self._run_once(worker, inputs, keywords)
+            with self._on_device():
+                self._run_once(worker, inputs, keywords)
+            if losses is not None and worker.losses:
+                losses[:] = [worker.losses[k] for k in sorted(worker.losses, key=self._in_batch)]
+            results = self._slicing.join([worker.results[k] for k in sorted(worker.results, key=self._in_batch)])
         except Exception as error:
-            self._transfers.say(f"rank {self.rank} failed: {type(error).__name__}: {(str(error).splitlines() or [''])[0]}")
+            what = tell(error, self._source, self.rank)
+            self._transfers.break_off(None if isinstance(error, LostError) else f"rank {self.rank} failed: {what}")
             raise
-        if losses is not None and worker.losses:
-            losses[:] = [worker.losses[k] for k in sorted(worker.losses, key=self._in_batch)]
-        results = self._slicing.join([worker.results[k] for k in sorted(worker.results, key=self._in_batch)])
-        worker.forget()
-        if not results or not return_outputs:
+        finally:
+            worker.forget()
+        if not results:
             return None
         if self._output_merge_spec is None:
             results = torch.utils._pytree.tree_map(_with_dimension, results)
         return merge_chunks(results, self._output_merge_spec)
 
     def _run_once(self, worker: Worker, inputs: Sequence[tuple[Any, ...]], keywords: Sequence[dict[str, Any]]) -> None:
-        if worker not in self._metas:
-            self._exchange_shapes(inputs, keywords)
-            self._metas[worker] = [(edge, edge.metas) for part in worker.all_parts() for edge in part.sources + part.targets]
-        for edge, metas in self._metas[worker]:
-            edge.metas = metas
+        edges = [edge for part in worker.all_parts() for edge in part.sources + part.targets]
+        known = self._known.get(worker)
+        # An evaluation may have other sizes each time.
+        worker.headers = self._learns and (known is None or self._dynamic or worker is self._evaluation)
+        if worker.headers:
+            for edge in edges:
+                edge.metas = {}
+        elif known is None:
+            exchange_shapes(self._source, self._parts, self._transfers, inputs, keywords)
+        else:
+            for edge, metas in zip(edges, known, strict=True):
+                edge.metas = metas
         spans = _spans(worker) if torch.autograd._profiler_enabled() else contextlib.nullcontext()  # type: ignore[attr-defined]
-        with spans, stepping(self.plan.slices):
-            self._run(self.rank, worker)
+        with spans, stepping(self._source.slices):
+            self._source.run(self.rank, worker)
             worker.finish()
+        self._known[worker] = [edge.metas for edge in edges]
 
     def _split_inputs(self, args: tuple[Any, ...], kwargs: dict[str, Any], arg_mbs: Any,
                       kwarg_mbs: Any) -> tuple[list[tuple[Any, ...]], list[dict[str, Any]]]:
-        count = self.plan.microbatches
+        count = self._source.microbatches
         if arg_mbs is not None or kwarg_mbs is not None:
             if args or kwargs:
                 raise ValueError("inputs are given as a whole and in micro-batches")
@@ -197,7 +302,7 @@ class Executor:
         return list(inputs), list(keywords)
 
     def _split_targets(self, target: Any, target_mbs: Any) -> Sequence[Any]:
-        count = self.plan.microbatches
+        count = self._source.microbatches
         if target_mbs is not None:
             if len(target_mbs) != count:
                 raise ValueError(f"target_mbs has {len(target_mbs)} micro-batches, the schedule {count}")
@@ -208,49 +313,22 @@ class Executor:
             raise ValueError(f"the target has {target.shape[0]} rows, the schedule {count} micro-batches")
         return list(torch.tensor_split(target, count))
 
-    def _exchange_shapes(self, inputs: Sequence[tuple[Any, ...]], keywords: Sequence[dict[str, Any]]) -> None:
-        """Sends the shapes of the outputs along the stages, once. Each stage computes
-        its outputs from zeros; that changes neither its registered buffers nor the
-        state of random numbers."""
-        group: Any = self._transfers.group
-        for direction, parts in enumerate(self._parts):
-            # A micro-batch, whose slices may have different shapes.
-            first = self._split if direction else 0
-            units = range(first, first + self.plan.slices)
-            edges = {(edge.target, edge.source): edge for part in parts.values() for edge in part.sources + part.targets}
-            outputs: dict[int, list[list[Meta]]] = {}
-            # Each rank takes part in what it holds in one order of all edges, that of
-            # their targets, so that no two ranks wait for each other.
-            for stage in range(self.plan.stages):
-                for edge in (edges[key] for key in sorted(edges) if key[0] == stage):
-                    if edge.source in outputs:
-                        edge.metas = outputs[edge.source]
-                        if stage not in parts:
-                            dist.send_object_list([edge.metas], group=group, group_dst=edge.target_rank, device=self._device)
-                    else:
-                        received: list[Any] = [None]
-                        dist.recv_object_list(received, group=group, group_src=edge.source_rank, device=self._device)
-                        edge.metas = received[0]
-                if stage in parts and parts[stage].targets:
-                    part = parts[stage]
-                    args = [tuple(torch.zeros(meta.shape, dtype=meta.dtype, device=self._device) for edge in part.sources
-                                  for meta in edge.metas_of(unit)) if part.sources else inputs[unit] for unit in units]
-                    outputs[stage] = _outputs_of(part, args, [keywords[unit] for unit in units])
-
 
 def _with_dimension(value: Any) -> Any:
     """A scalar, such as a loss, as a tensor that can be merged with others."""
     return value.unsqueeze(0) if isinstance(value, torch.Tensor) and value.dim() == 0 else value
 
 
-def executor(plan_or_name: str | os.PathLike[str] | Schedule, stages: Sequence[_PipelineStageBase] | _PipelineStageBase,
+def executor(plan_or_name: str | os.PathLike[str] | types.ModuleType | Schedule | Source,
+             stages: Sequence[_PipelineStageBase] | _PipelineStageBase,
              loss_fn: Callable[..., Any] | None, n_microbatches: int, *, target: str | None = None, passes: str | None = None,
              cost: Cost | None = None, profile: Profile | None = None, args: Sequence[str] = (),
              communicators: str | None = None, scale_grads: bool = True,
              args_chunk_spec: tuple[TensorChunkSpec, ...] | None = None,
              kwargs_chunk_spec: dict[str, TensorChunkSpec] | None = None, output_merge_spec: Any = None,
              patience: float | None = None, receives_ahead: int | None = None,
-             tied_parameters: TiedParameters | None = None, slice_dim: int = 1, slice_lengths: Sequence[int] | None = None,
+             tied_parameters: TiedParameters | None = None, broadcast_tied: bool = False, dynamic_shapes: bool = False,
+             slice_dim: int = 1, slice_lengths: Sequence[int] | None = None,
              optimizers: Mapping[int, torch.optim.Optimizer] | None = None, check_ranks: bool = True,
              **params: int) -> Executor:
     """Compiles a schedule for the ranks of the stages' group to Python, and returns it
@@ -301,39 +379,45 @@ def executor(plan_or_name: str | os.PathLike[str] | Schedule, stages: Sequence[_
     mine = [stages] if isinstance(stages, _PipelineStageBase) else sorted(stages, key=lambda stage: stage.stage_index)
     if not mine:
         raise ValueError("no stages: every rank of a pipeline holds one")
-    plan, source, problem, slicing, extras = None, None, None, None, Extras()
+    plan: Schedule | Source | None = None
+    source, problem, slicing = None, None, None
     try:
-        if isinstance(plan_or_name, Schedule):
+        source = plan_or_name if isinstance(plan_or_name, Source) else load_source(plan_or_name)
+        if source is not None or isinstance(plan_or_name, Schedule):
             given = {"target": target, "passes": passes, "cost": cost, "profile": profile, "args": args or None, **params}
+            plan = source or plan_or_name  # type: ignore[assignment]
             if useless := [name for name, value in given.items() if value is not None]:
-                raise ValueError(f"{', '.join(useless)}: {plan_or_name.name} is compiled already")
-            plan = plan_or_name
+                raise ValueError(f"{', '.join(useless)}: {plan.name} is compiled already")  # type: ignore[union-attr]
         else:
-            path = os.fspath(plan_or_name)
+            path = os.fspath(plan_or_name)  # type: ignore[arg-type]
             if not path.endswith((".csv", ".steps")):
                 params = {"ranks": mine[0].group_size, "microbatches": n_microbatches, **params}
-            plan = _compile(path, source=None, target=target if passes or target else "pytorch", passes=passes, cost=cost,
-                            profile=profile, args=args, **params)
+            settings: dict[str, Any] = dict(target=target if passes or target else "pytorch", passes=passes, cost=cost,
+                                            profile=profile, args=args, **params)
+            plan = _compile(path, source=None, **settings)
+            check_fits(plan, mine, n_microbatches, plan.microbatches)
+            source = Source(compiled("python", path, source=None, **settings)[0])  # (with the lines of the program)
+        assert plan is not None
         check_fits(plan, mine, n_microbatches, plan.microbatches)
-        source = Source(plan.emit("python", "--passes="), plan.name)
+        source = source or Source(plan.emit("python", "--passes="))  # type: ignore[union-attr]
         communicators = source.communicators_for(communicators)
         slicing = Slicing(plan.slices, slice_dim, slice_lengths)
-        extras = extras_of(plan, mine[0].group_rank)
-        _check_optimizers(plan, extras, optimizers)
+        _check_optimizers(source, source.extras_of(mine[0].group_rank), optimizers)
     except Exception as error:  # noqa: BLE001 (raised again, when the other ranks know)
         problem = error
     if check_ranks:
-        check_agreement(mine[0], plan, problem, f"{communicators}\n{slicing}\n{source.text}" if source else "")
+        check_agreement(mine[0], plan, problem, f"{communicators}\n{slicing}\n{dynamic_shapes}\n{source.text}" if source else "")
     elif problem:
         raise problem
     assert plan is not None and source is not None and communicators is not None
     return Executor(plan, source, mine, loss_fn, communicators=communicators, scale_grads=scale_grads,
                     args_chunk_spec=args_chunk_spec, kwargs_chunk_spec=kwargs_chunk_spec,
                     output_merge_spec=output_merge_spec, patience=patience, receives_ahead=receives_ahead,
-                    tied_parameters=tied_parameters, slicing=slicing, extras=extras, optimizers=optimizers)
+                    tied_parameters=tied_parameters, slicing=slicing, optimizers=optimizers, dynamic_shapes=dynamic_shapes,
+                    broadcast_tied=broadcast_tied)
 
 
-def _check_optimizers(plan: Schedule, extras: Extras, optimizers: Mapping[int, torch.optim.Optimizer] | None) -> None:
+def _check_optimizers(plan: Source, extras: Extras, optimizers: Mapping[int, torch.optim.Optimizer] | None) -> None:
     """Raises ValueError when a stage with an `UPDATE` has no optimizer."""
     if missing := [str(stage) for stage in extras.updated if stage not in (optimizers or {})]:
         which = f"stage {missing[0]}" if len(missing) == 1 else f"each of the stages {', '.join(missing)}"
@@ -348,33 +432,11 @@ def _once(parts: Sequence[Part]) -> list[Part]:
     return list({id(part.replicas): part for part in reversed(parts)}.values())[::-1]
 
 
-def _outputs_of(part: Part, args: Sequence[tuple[Any, ...]], kwargs: Sequence[dict[str, Any]]) -> list[list[Meta]]:
-    """What the outputs of a stage look like, for the arguments of each slice."""
-    slices = len(args)
-    context = Context(slices)
-    buffers = [(buffer, buffer.clone()) for buffer in part.module.buffers()]
-    devices = [part.device] if part.device.type == "cuda" else []
-    metas = []
-    with torch.no_grad(), torch.random.fork_rng(devices), part.replicas.quiet():
-        for number in range(slices):
-            with context.running(number):
-                result = part.module(*args[number], **kwargs[number])
-            outputs = result if isinstance(result, tuple) else (result,)
-            for output in outputs:
-                if not isinstance(output, torch.Tensor):
-                    raise TypeError(f"stage {part.index} gives {type(output).__name__}; stages exchange tensors and tuples of "
-                                    "them")
-            metas.append([Meta(output.shape, output.dtype) for output in outputs])
-        for buffer, before in buffers:
-            buffer.copy_(before)
-    return metas
-
-
 @contextlib.contextmanager
 def _spans(worker: Any) -> Iterator[None]:
     """Records each step as a span `PP:` and its cell, and waits in computes as
     `PPWAIT:`, for `pipec calibrate`."""
-    arrived, current = worker._arrived, [""]
+    arrived, current = worker.arrived, [""]
 
     def span(kind: str, do: Callable[..., None]) -> Callable[..., None]:
         def run(*numbers: int) -> None:
@@ -386,14 +448,14 @@ def _spans(worker: Any) -> Iterator[None]:
                 do(*numbers)
         return run
 
-    def waiting(posted: Any) -> Any:
+    def waiting(values: Any, unit: int) -> Any:
         with torch.profiler.record_function(f"PPWAIT:{current[0]}"):
-            return arrived(posted)
+            return arrived(values, unit)
 
-    before = {name: worker.__dict__.get(name) for name in [*METHODS.values(), "_arrived"]}
+    before = {name: worker.__dict__.get(name) for name in [*METHODS.values(), "arrived"]}
     for kind, method in METHODS.items():
         setattr(worker, method, span(kind, getattr(worker, method)))
-    worker._arrived = waiting
+    worker.arrived = waiting
     try:
         yield
     finally:

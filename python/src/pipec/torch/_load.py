@@ -14,6 +14,7 @@ from .._compile import compile as _compile
 from .._inputs import Cost, Profile
 from .._schedule import Kind, Schedule
 from ._agree import check_agreement
+from ._source import Source
 from ._version import check_version, fitting_target
 
 
@@ -92,7 +93,7 @@ def _schedule_for(path_or_name: str | os.PathLike[str] | Schedule, mine: Sequenc
                     args=args, **params)
 
 
-def check_fits(schedule: Schedule, mine: Sequence[_PipelineStageBase], microbatches: int, count: int) -> None:
+def check_fits(schedule: Schedule | Source, mine: Sequence[_PipelineStageBase], microbatches: int, count: int) -> None:
     """Raises ValueError when the schedule is not for these stages, or for `count`
     micro-batches."""
     ranks, rank = mine[0].group_size, mine[0].group_rank

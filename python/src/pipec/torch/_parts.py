@@ -3,64 +3,36 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Sequence
+from typing import Any, Sequence
 
 import torch
 from torch.distributed.pipelining.stage import _PipelineStageBase
 
-from .._schedule import Schedule
 from ._copies import Copies, Stash
+from ._metas import Meta, Tensors, has_gradient
 from ._replicas import Replicas, Sharded, replicas_of
 from ._slices import Context
+from ._source import Source
 from ._transfers import Posted
-
-Tensors = tuple[torch.Tensor, ...]
-
-
-class Meta(NamedTuple):
-    """A tensor that stages exchange."""
-
-    shape: torch.Size
-    dtype: torch.dtype
-
-    def empty(self, device: torch.device) -> torch.Tensor:
-        return torch.empty(self.shape, dtype=self.dtype, device=device)
-
-
-def has_gradient(value: torch.Tensor | Meta) -> bool:
-    """Whether a tensor of this type can have a gradient."""
-    return value.dtype.is_floating_point or value.dtype.is_complex
-
-
-def unit_text(unit: int, slices: int) -> str:
-    """`m3`, or with slices `m3.1`."""
-    return f"m{unit}" if slices == 1 else f"m{unit // slices}.{unit % slices}"
-
-
-def meta_text(metas: Sequence[Meta]) -> str:
-    return ", ".join(f"{str(meta.dtype).removeprefix('torch.')}{list(meta.shape)}" for meta in metas) or "no tensor"
-
 
 class Edge:
     """Two stages of which the second takes the outputs of the first, as one of their
     ranks sees them: where both are on this rank, they share the edge."""
 
-    def __init__(self, source: int, target: int, source_rank: int, target_rank: int):
+    def __init__(self, number: int, count: int, source: int, target: int, source_rank: int, target_rank: int):
+        self.number, self.count = number, count
+        """Its number among all edges, and how many there are."""
         self.source, self.target = source, target
         self.source_rank, self.target_rank = source_rank, target_rank
-        self.metas: list[list[Meta]] = []
-        """By slice, the outputs of the source; set before the first run."""
+        self.metas: dict[int, list[Meta]] = {}
+        """By unit, the outputs of the source."""
         # By unit, what waits to be sent, or to be used, or is under way.
         self.outputs: dict[int, Posted] = {}
         self.gradients: dict[int, Posted] = {}
 
-    def metas_of(self, unit: int) -> list[Meta]:
-        """The outputs for a unit."""
-        return self.metas[unit % len(self.metas)]
-
     def gradient_metas_of(self, unit: int) -> list[Meta]:
-        """What comes back."""
-        return [meta for meta in self.metas_of(unit) if has_gradient(meta)]
+        """What comes back for a unit."""
+        return [meta for meta in self.metas[unit] if has_gradient(meta)]
 
 
 class Part:
@@ -84,6 +56,8 @@ class Part:
         # backward; what the first half of a split backward leaves to the second.
         self.kept: dict[int, tuple[list[Tensors], Tensors]] = {}
         self.split: dict[int, Any] = {}
+        # By unit, what a handler has taken: the outputs with gradients, and these.
+        self.roots: dict[int, tuple[list[torch.Tensor], list[Any]]] = {}
         # By unit: what a forward leaves to the recomputation, and what may be on the host.
         self.stashes: dict[int, Stash] = {}
         self.copies: dict[int, Copies] = {}
@@ -101,6 +75,7 @@ class Part:
     def clear(self) -> None:
         self.kept.clear()
         self.split.clear()
+        self.roots.clear()
         self.stashes.clear()
         self.copies.clear()
         self.contexts.clear()
@@ -109,7 +84,7 @@ class Part:
             edge.gradients.clear()
 
 
-def make_parts(plan: Schedule, stages: Sequence[_PipelineStageBase]) -> list[dict[int, Part]]:
+def make_parts(plan: Source, stages: Sequence[_PipelineStageBase]) -> list[dict[int, Part]]:
     """The stages of this rank by direction, connected."""
     rank, held = stages[0].group_rank, {stage.stage_index: stage for stage in stages}
     replicas = {index: replicas_of(stage) for index, stage in held.items()}
@@ -117,8 +92,8 @@ def make_parts(plan: Schedule, stages: Sequence[_PipelineStageBase]) -> list[dic
         raise ValueError(f"{plan.name} runs in two directions, which FSDP's sharded gradients do not support")
     result = []
     for direction, ranks in enumerate(plan.maps):
-        edges = [Edge(source, target, ranks[source], ranks[target]) for source, target in plan.edges
-                 if rank in (ranks[source], ranks[target])]
+        edges = [Edge(number, len(plan.edges), source, target, ranks[source], ranks[target])
+                 for number, (source, target) in enumerate(plan.edges) if rank in (ranks[source], ranks[target])]
         parts = {}
         for index in (stage for stage, on in enumerate(ranks) if on == rank):
             parts[index] = Part(index, replicas[index], torch.device(held[index].device),
@@ -129,3 +104,10 @@ def make_parts(plan: Schedule, stages: Sequence[_PipelineStageBase]) -> list[dic
                 parts[index].other = plan.maps[1 - direction][index]
         result.append(parts)
     return result
+
+
+def check_outputs(part: Part, outputs: Sequence[Any]) -> None:
+    """Raises TypeError for what stages cannot exchange."""
+    for output in outputs:
+        if not isinstance(output, torch.Tensor):
+            raise TypeError(f"stage {part.index} gives {type(output).__name__}; stages exchange tensors and tuples of them")

@@ -8,9 +8,9 @@ from typing import Any, Mapping, NamedTuple, Sequence, Union
 import torch
 import torch.distributed as dist
 
-from .._schedule import Schedule
 from ._parts import Part
 from ._replicas import Sharded
+from ._source import Source
 from ._transfers import Posted, Transfers
 
 Parameters = Sequence[torch.nn.Parameter]
@@ -32,8 +32,10 @@ class Ties:
     """The groups of tied stages of one rank. A sum runs beside what follows its step,
     on a communicator of its group, and ends with the run."""
 
-    def __init__(self, plan: Schedule, parts: Mapping[int, Part], transfers: Transfers, given: TiedParameters | None):
+    def __init__(self, plan: Source, parts: Mapping[int, Part], transfers: Transfers, given: TiedParameters | None,
+                 broadcast: bool = False):
         self._transfers = transfers
+        self._broadcast = broadcast
         self._groups: dict[int, Group] = {}
         self._posted: dict[int, tuple[list[torch.Tensor], Posted]] = {}
         # Gradients from before the run: only what the run adds is summed.
@@ -55,6 +57,7 @@ class Ties:
             shared = []
         sizes = [[[tuple(same[0].shape), str(same[0].dtype)] for same in one] for one in shared]
         _compare(plan, transfers, ranks, sizes, problem)
+        self._holders = ranks
         for group, (stages, holders) in enumerate(zip(plan.ties, ranks)):
             communicator = transfers.communicator_of(holders, f"pipec t{group}") if len(holders) > 1 else None
             if transfers.rank in holders:
@@ -70,6 +73,8 @@ class Ties:
 
     def begin(self) -> None:
         if not self._started:  # weights may be loaded until the first step
+            if self._broadcast:
+                self._copy_values()
             self._compare_values()
             self._started = True
         self._posted, self._earlier, self._ended = {}, [], set()
@@ -77,6 +82,25 @@ class Ties:
             if parameter.grad is not None:
                 self._earlier.append((parameter, parameter.grad))
                 parameter.grad = None
+
+    def repeated(self) -> set[int]:
+        """The parameters that a stage before has, too, as numbers of `id`."""
+        found: set[int] = set()
+        for number, group in self._groups.items():
+            first = min(self._holders[number]) == self._transfers.rank
+            for same in group.parameters:
+                found |= {id(parameter) for parameter in (same[1:] if first else same)}
+        return found
+
+    def _copy_values(self) -> None:
+        """Gives the copies of each parameter the values of the first."""
+        with torch.no_grad():
+            for group in self._groups.values():
+                for first, *others in group.parameters:
+                    if group.communicator is not None:
+                        dist.broadcast(_local(first.detach()), group=group.communicator, group_src=0)
+                    for other in others:
+                        other.copy_(first)
 
     def _compare_values(self) -> None:
         """Raises ValueError on all ranks when copies of a parameter differ."""
@@ -197,7 +221,7 @@ def _shared(group: int, parts: Sequence[Part], given: TiedParameters | None) -> 
     return result
 
 
-def _compare(plan: Schedule, transfers: Transfers, ranks: Sequence[Sequence[int]], sizes: Sequence[Any],
+def _compare(plan: Source, transfers: Transfers, ranks: Sequence[Sequence[int]], sizes: Sequence[Any],
              problem: ValueError | None) -> None:
     """Raises ValueError on all ranks when one has a problem, or when the ranks of a group
     share different parameters."""

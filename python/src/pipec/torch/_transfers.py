@@ -5,16 +5,39 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import socket
 import time
-from typing import Any, Callable, Iterator, NamedTuple, Sequence
+from typing import Any, Callable, Iterator, NamedTuple, Sequence, Union
 
 import torch
 import torch.distributed as dist
 
 from ._copies import Made
+from ._metas import unit_text
 
 RECEIVES_AHEAD = 4
 """How many receives are posted ahead of the list."""
+NEVER = 2**31 - 1
+"""The tag of what nobody sends."""
+
+
+Name = Union[str, tuple[tuple[Any, ...], int, int]]
+"""A text, or a step (kind and numbers), the slices of a micro-batch and the peer of a
+transfer, of which the text is only made for messages."""
+
+
+def text_of(name: Name) -> str:
+    """`RECV_F s1 m0 from rank 0`."""
+    if isinstance(name, str):
+        return name
+    (kind, stage, unit, *other), slices, peer = name
+    receives = kind.startswith("RECV")
+    edge = f" {'<-' if receives else '->'} s{other[0]}" if other else ""
+    return f"{kind} s{stage} {unit_text(unit, slices)}{edge} {'from' if receives else 'to'} rank {peer}"
+
+
+class LostError(RuntimeError):
+    """A transfer that failed."""
 
 
 class Posted(NamedTuple):
@@ -24,10 +47,12 @@ class Posted(NamedTuple):
     """What is still waited for. The transfers of a batch share this list: a work of
     gloo can be waited for only once."""
     tensors: tuple[torch.Tensor, ...]
-    text: str
-    """For messages: `RECV_F s1 m0 from rank 0`."""
+    name: Name
+    """For messages."""
     made: Made | None = None
     """Where the tensors are made; None for what nothing else waits for."""
+    rest: Callable[[torch.Tensor], Posted] | None = None
+    """Of a header that is received: what posts the receive of the tensors."""
 
 
 Receive = tuple[Any, ...]
@@ -48,6 +73,11 @@ class Ahead:
         self._positions: dict[Receive, int] | None = None
         self._posted: dict[Receive, Posted] = {}
         self._next = 0
+
+    @property
+    def known(self) -> bool:
+        """Whether there was a first run."""
+        return self._positions is not None
 
     def begin(self) -> None:
         """Before a run."""
@@ -105,6 +135,10 @@ class Transfers:
         self.patience = None if patience is None else datetime.timedelta(seconds=patience)
         self._world = dist.get_process_group_ranks(group)
         self._groups: dict[tuple[int, int], dist.ProcessGroup] = {}
+        # By direction and peer, what posts a transfer, and the peer's rank there.
+        self._ends: dict[tuple[bool, int], tuple[Callable[..., Any], int]] = {}
+        self.independent = independent
+        """Whether posting a transfer never waits for another one."""
         self.round = 0
         """Counts runs, so that ranks do not read what was said in an earlier one."""
         if communicators == "one":
@@ -124,12 +158,19 @@ class Transfers:
     def _group(self, sends: bool, peer: int) -> dist.ProcessGroup:
         return self._groups.get((self.rank, peer) if sends else (peer, self.rank), self.group)
 
-    def post(self, sends: bool, peer: int, planned: Posted) -> Posted:
-        """Posts sends to `peer`, or receives from it."""
-        group, world = self._group(sends, peer), self._world[peer]
-        with self.named(planned.text):
-            works: list[Any] = [dist.isend(tensor, world, group) if sends else dist.irecv(tensor, world, group)
-                                for tensor in planned.tensors]
+    def post(self, sends: bool, peer: int, planned: Posted, tag: int = 0) -> Posted:
+        """Posts sends to `peer`, or receives from it. With gloo, transfers with different
+        tags may be received in another order than they are sent."""
+        ends = self._ends.get((sends, peer))
+        if ends is None:  # (dist.isend looks for these at every call)
+            group: Any = self._group(sends, peer)
+            there = dist.get_group_rank(group, self._world[peer])
+            ends = self._ends[sends, peer] = group.send if sends else group.recv, there
+        do, there = ends
+        try:
+            works = [do([torch.view_as_real(tensor) if tensor.is_complex() else tensor], there, tag) for tensor in planned.tensors]
+        except RuntimeError as error:
+            raise LostError(self._failed(text_of(planned.name), str(error))) from error
         return planned._replace(works=works)
 
     def operation(self, sends: bool, tensor: torch.Tensor, peer: int) -> dist.P2POp:
@@ -155,30 +196,59 @@ class Transfers:
                         for function, tensor in ((dist.isend, mine), (dist.irecv, theirs))]
 
     def post_batch(self, operations: list[dist.P2POp], text: str) -> list[Any]:
-        """Posts transfers together; `text` names them in messages."""
-        with self.named(text):
-            works: list[Any] = dist.batch_isend_irecv(operations)
-        return works
+        """Posts transfers together, those of each communicator in a batch of its own;
+        `text` names them in messages."""
+        groups: dict[tuple[int, ...], list[dist.P2POp]] = {}
+        for operation in operations:
+            groups.setdefault((*dist.get_process_group_ranks(operation.group), id(operation.group)), []).append(operation)
+        try:
+            return [work for ranks in sorted(groups) for work in dist.batch_isend_irecv(groups[ranks])]
+        except RuntimeError as error:
+            raise LostError(self._failed(text, str(error))) from error
 
     def wait(self, posted: Posted) -> None:
-        """Waits for a transfer. Raises RuntimeError when it fails, or takes longer than
-        the patience, with what the ranks of the group wait for."""
-        with self.named(posted.text):
-            while posted.works:
-                work = posted.works.pop()
+        """Waits for a transfer. Raises LostError when it fails, or takes longer than the
+        patience, with what the ranks of the group wait for."""
+        works = posted.works
+        if not works:
+            return
+        try:
+            while works:
+                work = works.pop()
                 if self.patience is None:
                     work.wait()
                 else:
                     work.wait(self.patience)
+        except RuntimeError as error:
+            raise LostError(self._failed(text_of(posted.name), str(error))) from error
 
     @contextlib.contextmanager
     def named(self, text: str) -> Iterator[None]:
-        """A transfer fails where it is waited for, or already where it is posted, when
-        its connection is known to be lost. Raises RuntimeError for both, with `text`."""
+        """Raises LostError, with `text`, for what fails within it."""
         try:
             yield
         except RuntimeError as error:
-            raise RuntimeError(self._failed(text, str(error))) from error
+            raise LostError(self._failed(text, str(error))) from error
+
+    def break_off(self, what: str | None) -> None:
+        """After a failure of this rank, tells the others, and ends what they wait for
+        even if this process lives: they cannot receive what it no longer sends."""
+        if what is not None:
+            self.say(what)
+        others = [rank for rank in range(len(self._world)) if rank != self.rank]
+        if not others:
+            return
+        with contextlib.suppress(RuntimeError):
+            if self.independent:
+                # A receive that is late closes the connections of gloo.
+                for group in {id(group): group for group in [self.group, *self._groups.values()]}.values():
+                    peer: Any = next(rank for rank in dist.get_process_group_ranks(group) if rank != self._world[self.rank])
+                    work: Any = dist.irecv(torch.empty(1), peer, group, tag=NEVER)
+                    with contextlib.suppress(RuntimeError):
+                        work.wait(datetime.timedelta(milliseconds=1))
+            else:
+                for group in {id(group): group for group in [self.group, *self._groups.values()]}.values():
+                    group.abort()
 
     def _failed(self, text: str, error: str) -> str:
         """Tells the other ranks what this one waits for, and says what they wait for.
@@ -195,7 +265,7 @@ class Transfers:
         end = time.monotonic() + 5
         # The store may be lost, too: it is kept by one of the processes.
         with contextlib.suppress(RuntimeError):
-            while others and time.monotonic() < end:
+            while self._store_is_there() and others and time.monotonic() < end:
                 for rank, key in list(others.items()):
                     if store.check([key]):
                         lines[rank] = store.get(key).decode()
@@ -207,7 +277,23 @@ class Transfers:
     def say(self, what: str) -> None:
         """Tells ranks that fail later what happened on this one, if they can be told."""
         with contextlib.suppress(RuntimeError):
-            self._store().set(str(self._world[self.rank]), what)
+            if self._store_is_there():
+                self._store().set(str(self._world[self.rank]), what)
+
+    @staticmethod
+    def _store_is_there() -> bool:
+        """False if the process that keeps the store has ended. (A call of PyTorch would
+        print a stack of C++ then.)"""
+        store: Any = dist.distributed_c10d._get_default_store()
+        while hasattr(store, "underlying_store"):
+            store = store.underlying_store
+        if not isinstance(store, dist.TCPStore):
+            return True
+        try:
+            socket.create_connection((store.host, store.port), timeout=1).close()
+        except OSError:
+            return False
+        return True
 
     def _store(self) -> Any:
         return dist.distributed_c10d.PrefixStore(f"pipec {self.round}", dist.distributed_c10d._get_default_store())

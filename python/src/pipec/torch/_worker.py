@@ -5,86 +5,40 @@ the modules and transfers of PyTorch."""
 from __future__ import annotations
 
 import contextlib
+import functools
 from typing import Any, Callable, ContextManager, Mapping, Sequence
 
 import torch
 from torch.distributed.pipelining._backward import stage_backward_input, stage_backward_weight
 
-from ._copies import Copies, Extras, Saved, Stash, Streams, hollow, instead, storage_of
-from ._parts import Edge, Meta, Part, Tensors, has_gradient, meta_text, unit_text
+from ._copies import Copies, Saved, Stash, hollow, instead, storage_of
+from ._metas import Meta, Tensors, has_gradient, meta_text, unit_text
+from ._moving import Moving
+from ._parts import Part, check_outputs
 from ._replicas import Sharded, add_gradients, flat_gradients
 from ._slices import Context, leave_gradients
+from ._source import METHODS, Extras
+from ._steps import Ends, handled
 from ._ties import Ties
 from ._transfers import Ahead, Posted, Transfers
 
 
-class Step:
-    """A step, for a handler (`Executor.handle`)."""
-
-    def __init__(self, kind: str, numbers: tuple[int, ...], worker: Worker, do: Callable[..., None]):
-        self.kind, self.stage = kind, numbers[0]
-        slices = worker.slices
-        self.microbatch = numbers[1] // slices if len(numbers) > 1 else None
-        self.slice = numbers[1] % slices if len(numbers) > 1 else None
-        """0 without slices."""
-        self.other = numbers[2] if len(numbers) > 2 else None
-        """Of a transfer in a graph of stages: the stage at the other end, if it is not
-        the next or the one before."""
-        self._numbers, self._worker, self._do = numbers, worker, do
-
-    def wait(self) -> None:
-        """Waits until the inputs of a compute step have arrived, as `proceed` does first.
-        Other steps have none."""
-        self._worker.wait_inputs(self.kind, *self._numbers[:2])
-
-    def proceed(self) -> None:
-        """Does what the executor does without a handler."""
-        self._do(*self._numbers)
-
-    def __repr__(self) -> str:
-        place = "t" if self.kind == "REDUCE_TIED" else "s"
-        text = f"{self.kind} {place}{self.stage}" + ("" if self.microbatch is None else " " + self._worker.text(self._numbers[1]))
-        return text + _to(" <- " if self.kind.startswith("RECV") else " -> ", self._numbers[2:])
-
-
-METHODS = {"F": "forward", "B": "backward", "I": "backward_input", "W": "backward_weight", "SEND_F": "send_forward",
-           "RECV_F": "recv_forward", "SEND_B": "send_backward", "RECV_B": "recv_backward",
-           "WAIT_SEND_F": "wait_send_forward", "WAIT_SEND_B": "wait_send_backward", "UNSHARD": "unshard",
-           "RESHARD": "reshard", "REDUCE_GRAD": "reduce_grad", "WAIT_REDUCE_GRAD": "wait_reduce_grad",
-           "REDUCE_TIED": "reduce_tied", "R": "recompute", "OFFLOAD": "offload", "WAIT_OFFLOAD": "wait_offload",
-           "RELOAD": "reload", "UPDATE": "update"}
-"""The methods of a worker by the kinds of steps."""
-
-
-def _to(arrow: str, other: tuple[int, ...]) -> str:
-    """` -> s3`, or nothing for a transfer between neighbours."""
-    return f"{arrow}s{other[0]}" if other else ""
-
-
-class Worker:
+class Worker(Moving):
     """Runs the steps of one rank. The list says the order; data dependencies are
     satisfied by it, as pipec verified."""
 
     def __init__(self, parts: Sequence[Mapping[int, Part]], split: int, transfers: Transfers,
-                 loss_fn: Callable[..., Any] | None, loss_scale: float | None, ties: Ties, slices: int,
+                 loss_fn: Callable[..., Any] | None, loss_scale: float | None, ties: Ties, slices: int, ends: Callable[[], Ends],
                  extras: Extras = Extras(), optimizers: Mapping[int, torch.optim.Optimizer] | None = None):
-        # By direction and stage; units from `split` on flow in direction 1. Steps are
-        # numbered by unit, a micro-batch or a slice of one.
-        self._parts, self._split = parts, split
-        self.slices = slices
-        self._transfers = transfers
+        super().__init__(parts, split, transfers, slices)
+        self._find_ends = ends
         self._ties = ties
         self._loss_fn, self._loss_scale = loss_fn, loss_scale
-        self._extras, self._optimizers = extras, optimizers or {}
-        self._streams = Streams(transfers.device, max((part.stream for part in self.all_parts()), default=0))
+        self.extras, self._optimizers = extras, optimizers or {}
         # Stages of a model in two directions whose optimizers run at the end.
         self._late_updates: list[int] = []
         # Stages whose gradients are final.
         self._updated: set[int] = set()
-        self._sends: dict[tuple[Any, ...], Posted] = {}
-        self._ahead = Ahead(transfers.receives_ahead)
-        self.handled: set[str] = set()
-        """The kinds of steps that have a handler."""
         # Gradients from before the run, where the copies of a stage are added.
         self._earlier: list[tuple[torch.nn.Parameter, torch.Tensor]] = []
         # The inputs of a run and its results, by unit.
@@ -94,6 +48,8 @@ class Worker:
         self.results: dict[int, Any] = {}
         self.losses: dict[int, torch.Tensor] = {}
         self.computes_loss = True
+        self.keeps_results = True
+        """Whether a run keeps the outputs of the last stage."""
         self.loss_kwargs: dict[str, Any] = {}
 
     def handle(self, kind: str, handler: Callable[[Any], None] | None) -> None:
@@ -107,25 +63,17 @@ class Worker:
         self.forget_order()
         if handler is None:
             return
-        do = getattr(self, method)
-        if kind == "OVERLAP":
-            def run(*numbers: Any) -> None:
-                handler([Step(member, tuple(rest), self, getattr(self, METHODS[member])) for member, *rest in numbers])
-        else:
-            def run(*numbers: Any) -> None:
-                handler(Step(kind, numbers, self, do))
-        setattr(self, method, run)
+        setattr(self, method, handled(self, kind, getattr(self, method), handler))
         self.handled.add(kind)
 
-    def _part(self, stage: int, unit: int) -> Part:
-        return self._parts[unit >= self._split][stage]
+    @functools.cached_property
+    def ends(self) -> Ends:
+        """The first and the last steps of the stages."""
+        return self._find_ends()
 
     def text(self, unit: int) -> str:
         """The name of a unit for messages."""
         return unit_text(unit, self.slices)
-
-    def all_parts(self) -> list[Part]:
-        return [part for parts in self._parts for part in parts.values()]
 
     def begin(self, args: Sequence[tuple[Any, ...]], kwargs: Sequence[dict[str, Any]], targets: Sequence[Any]) -> None:
         self.args, self.kwargs, self.targets = args, kwargs, targets
@@ -147,9 +95,8 @@ class Worker:
 
     def finish(self) -> None:
         self._streams.join()
-        for posted in self._sends.values():
-            self._transfers.wait(posted)
-        self._sends.clear()
+        for kind, *numbers in list(self._sends):
+            getattr(self, METHODS[f"WAIT_{kind}"])(*numbers)
         self._ahead.end()
         self._ties.end()
         for parameter, gradient in self._earlier:
@@ -159,9 +106,12 @@ class Worker:
             self._update(stage)
 
     def forget(self) -> None:
-        """Lets go of the inputs of a run and its results."""
+        """Lets go of everything that a run has left, also one that failed."""
         self.args, self.kwargs, self.targets = (), (), ()
         self.results, self.losses = {}, {}
+        self._sends.clear()
+        for part in self.all_parts():
+            part.clear()
 
     def forget_order(self) -> None:
         """The receives of the next run may be others: handlers have changed."""
@@ -173,22 +123,16 @@ class Worker:
         """Waits for the transfers that a step of this kind needs."""
         if unit is None or kind not in ("F", "B", "I"):
             return
-        part = self._part(stage, unit)
+        part = self.part(stage, unit)
         under_way = [edge.outputs for edge in part.sources] if kind == "F" else [edge.gradients for edge in part.targets]
         with self._streams.on(part.stream):
             for posted in under_way:
                 if unit in posted:
-                    self._arrived(posted[unit])
-
-    def _arrived(self, posted: Posted) -> Tensors:
-        if posted.works:
-            self._transfers.wait(posted)
-        self._streams.use(posted.tensors, posted.made)
-        return posted.tensors
+                    self.arrived(posted, unit)
 
     def _on_stream(self, stage: int, unit: int, do: Callable[[Part, int], None]) -> None:
         """Runs a step of a unit on the stream of its stage."""
-        part = self._part(stage, unit)
+        part = self.part(stage, unit)
         with self._streams.on(part.stream):
             do(part, unit)
 
@@ -196,11 +140,11 @@ class Worker:
         self._on_stream(stage, unit, self._first_forward)
 
     def _first_forward(self, part: Part, unit: int) -> None:
-        inputs = [self._arrived(edge.outputs.pop(unit)) for edge in part.sources]
-        if (part.index, unit) in self._extras.remade:
+        inputs = [self.take(edge.outputs, unit) for edge in part.sources]
+        if (part.index, unit) in self.extras.remade:
             part.stashes[unit] = Stash(inputs, part.device)
             with torch.no_grad():
-                self._give(part, unit, self._call_first(part, unit, inputs))
+                self.give(part, unit, self._call_first(part, unit, inputs))
         else:
             self._forward(part, unit, inputs)
 
@@ -208,7 +152,7 @@ class Worker:
         """Runs a forward with gradients, and keeps what the backward needs. With a stash
         it runs for the second time, and its outputs are there already."""
         recorded: ContextManager[Any] = contextlib.nullcontext()
-        copied = (part.index, unit) in self._extras.copied
+        copied = (part.index, unit) in self.extras.copied
         if copied:
             recorded = self._copies(part, unit).recording(self._stays(part, unit))
             # A leaf has no memory, so that nothing but the graph holds on to the inputs.
@@ -225,16 +169,20 @@ class Worker:
             result = self._call(part, unit, inputs, stash)
             del inputs
             if stash is None:
-                self._give(part, unit, result)
-            outputs = result if isinstance(result, tuple) else (result,)
-            if not part.targets and self._loss_fn is not None and self.computes_loss:
-                loss = self._loss_fn(result, self.targets[unit], **self.loss_kwargs)
-                self.losses[unit] = loss
-                outputs = (loss,)
-            elif part.targets and (copied or stash is not None):
+                self.give(part, unit, result)
+            outputs = self.ends_with(part, unit, result)
+            if part.targets and (copied or stash is not None):
                 outputs = tuple([instead(output, hollow(output)) if output.requires_grad else hollow(output)
                                  for output in outputs])
         part.kept[unit] = leaves, outputs
+
+    def ends_with(self, part: Part, unit: int, result: Any) -> Tensors:
+        """Where the backward of a unit begins: the outputs of a module, or the loss."""
+        if not part.targets and self._loss_fn is not None and self.computes_loss:
+            loss = self._loss_fn(result, self.targets[unit], **self.loss_kwargs)
+            self.losses[unit] = loss.detach()  # (without the graph, which ends with the backward)
+            return (loss,)
+        return result if isinstance(result, tuple) else (result,)
 
     def _call(self, part: Part, unit: int, inputs: list[Tensors], stash: Stash | None = None) -> Any:
         """What the module of a stage gives for a unit."""
@@ -257,7 +205,7 @@ class Worker:
                                "from them")
         return result
 
-    def _give(self, part: Part, unit: int, result: Any) -> None:
+    def give(self, part: Part, unit: int, result: Any) -> None:
         """Gives what a module gave to the targets of the stage. (Without the graph, which
         ends with the backward.)"""
         if part.targets:
@@ -265,8 +213,10 @@ class Worker:
             self._check(part, unit, outputs)
             made = self._streams.made()
             for edge in part.targets:
+                if self.headers:
+                    edge.metas[unit] = Meta.of(outputs)
                 edge.outputs[unit] = Posted([], tuple([output.detach() for output in outputs]), "", made)
-        else:
+        elif self.keeps_results:
             self.results[unit] = torch.utils._pytree.tree_map_only(torch.Tensor, torch.Tensor.detach, result)
 
     def _context(self, part: Part, unit: int) -> ContextManager[Any]:
@@ -275,7 +225,7 @@ class Worker:
             return contextlib.nullcontext()
         return part.contexts.setdefault(unit // self.slices, Context(self.slices)).running(unit % self.slices)
 
-    def _leave(self, part: Part, unit: int) -> None:
+    def leave(self, part: Part, unit: int) -> None:
         """After the backward of a slice: earlier ones have its gradients."""
         if self.slices == 1:
             return
@@ -284,26 +234,32 @@ class Worker:
             del part.contexts[unit // self.slices]
 
     def _check(self, part: Part, unit: int, outputs: Tensors) -> None:
-        """The targets have room for outputs of the shapes of the first run."""
-        found, due = [Meta(output.shape, output.dtype) for output in outputs], part.targets[0].metas_of(unit)
+        """The outputs can be sent, to targets that have room for those of the first run."""
+        check_outputs(part, outputs)
+        if self.headers:
+            return
+        found, due = Meta.of(outputs), part.targets[0].metas[unit]
         if found != due:
             which = f"micro-batch {unit // self.slices}" + (f", slice {unit % self.slices}" if self.slices > 1 else "")
             raise ValueError(f"stage {part.index} gives {meta_text(found)} for {which}, and gave {meta_text(due)} in the "
-                             "first run")
+                             "first run; with dynamic_shapes=True they may differ")
 
-    def _output_gradients(self, part: Part, unit: int, outputs: Tensors) -> tuple[list[torch.Tensor], list[Any]]:
+    def output_gradients(self, part: Part, unit: int, outputs: Tensors) -> tuple[list[torch.Tensor], list[Any]]:
         """The outputs that have a gradient, and their gradients."""
+        if unit in part.roots:  # a handler has asked for them
+            return part.roots.pop(unit)
         if not part.targets:
             scale = None if self._loss_scale is None else outputs[0].new_full((), self._loss_scale)
             return [outputs[0]], [scale]
-        first, *others = [self._arrived(edge.gradients.pop(unit)) for edge in part.targets]
+        first, *others = [self.take(edge.gradients, unit) for edge in part.targets]
+        self.sent(part, unit)
         for other in others:
             first = tuple(mine + theirs for mine, theirs in zip(first, other))
         pairs = zip([output for output in outputs if has_gradient(output)], first)
         pairs_wanted = [(output, gradient) for output, gradient in pairs if output.requires_grad]
         return [output for output, _ in pairs_wanted], [gradient for _, gradient in pairs_wanted]
 
-    def _hand_back(self, part: Part, unit: int, inputs: list[Tensors]) -> None:
+    def hand_back(self, part: Part, unit: int, inputs: list[Tensors]) -> None:
         """Gives the gradients of the inputs to the sources."""
         made = self._streams.made()
         for edge, tensors in zip(part.sources, inputs):
@@ -320,12 +276,12 @@ class Worker:
     def _backward(self, part: Part, unit: int) -> None:
         self._reloaded(part, unit, last=True)
         inputs, outputs = part.kept.pop(unit)
-        roots, gradients = self._output_gradients(part, unit, outputs)
+        roots, gradients = self.output_gradients(part, unit, outputs)
         part.replicas.ready()
         with part.replicas.quiet():
             torch.autograd.backward(roots, gradients)
-        self._leave(part, unit)
-        self._hand_back(part, unit, inputs)
+        self.leave(part, unit)
+        self.hand_back(part, unit, inputs)
 
     def backward_input(self, stage: int, unit: int) -> None:
         self._on_stream(stage, unit, self._backward_input)
@@ -333,7 +289,7 @@ class Worker:
     def _backward_input(self, part: Part, unit: int) -> None:
         self._reloaded(part, unit)
         inputs, outputs = part.kept.pop(unit)
-        roots, gradients = self._output_gradients(part, unit, outputs)
+        roots, gradients = self.output_gradients(part, unit, outputs)
         wanted = [value for tensors in inputs for value in tensors if value.requires_grad]
         leaves = part.contexts[unit // self.slices].leaves(unit % self.slices) if self.slices > 1 else []
         values = [torch.ones_like(root) if gradient is None else gradient for root, gradient in zip(roots, gradients)]
@@ -342,14 +298,14 @@ class Worker:
             if leaves:
                 leave_gradients(roots, values, leaves)
             part.split[unit] = True, (roots, values)
-            self._leave(part, unit)
-            self._hand_back(part, unit, inputs)
+            self.leave(part, unit)
+            self.hand_back(part, unit, inputs)
             return
         with part.replicas.quiet():
             _, groups = stage_backward_input(roots, values, wanted + leaves, part.module.parameters())
         part.split[unit] = False, groups
-        self._leave(part, unit)
-        self._hand_back(part, unit, inputs)
+        self.leave(part, unit)
+        self.hand_back(part, unit, inputs)
 
     def backward_weight(self, stage: int, unit: int) -> None:
         self._on_stream(stage, unit, self._backward_weight)
@@ -441,100 +397,8 @@ class Worker:
         next(parts[stage] for parts in self._parts if stage in parts).replicas.end()
         self._updated.add(stage)
         optimizer = self._optimizers[stage]
-        if all(other in self._updated for other in self._extras.updated if self._optimizers[other] is optimizer):
+        if all(other in self._updated for other in self.extras.updated if self._optimizers[other] is optimizer):
             optimizer.step()
-
-    # Transfers
-
-    def _edge(self, kind: str, stage: int, unit: int, other: int | None = None) -> Edge:
-        """The edge of a transfer. `other` is the stage at the other end, if it is not
-        the next or the one before."""
-        part = self._part(stage, unit)
-        if kind in ("SEND_F", "RECV_B"):
-            return part.target(stage + 1 if other is None else other)
-        return part.source(stage - 1 if other is None else other)
-
-    def _to_send(self, kind: str, stage: int, unit: int, *other: int) -> tuple[int, Posted]:
-        """The peer of a send, and what is posted."""
-        edge = self._edge(kind, stage, unit, *other)
-        peer, values = (edge.target_rank, edge.outputs) if kind == "SEND_F" else (edge.source_rank, edge.gradients)
-        _, tensors, _, made = values.pop(unit)
-        if not all([tensor.is_contiguous() for tensor in tensors]):
-            with self._streams.on(self._part(stage, unit).stream):
-                tensors = tuple([tensor.contiguous() for tensor in tensors])
-                made = self._streams.made()
-        return peer, Posted([], tensors, f"{kind} s{stage} {self.text(unit)}{_to(' -> ', other)} to rank {peer}", made)
-
-    def _to_receive(self, kind: str, stage: int, unit: int, *other: int) -> tuple[int, Posted]:
-        edge = self._edge(kind, stage, unit, *other)
-        peer, metas = (edge.source_rank, edge.metas_of(unit)) if kind == "RECV_F" else \
-            (edge.target_rank, edge.gradient_metas_of(unit))
-        device = self._transfers.device
-        return peer, Posted([], tuple([meta.empty(device) for meta in metas]),
-                            f"{kind} s{stage} {self.text(unit)}{_to(' <- ', other)} from rank {peer}", self._streams.room())
-
-    def _received(self, posted: Posted, kind: str, stage: int, unit: int, *other: int) -> None:
-        edge = self._edge(kind, stage, unit, *other)
-        (edge.outputs if kind == "RECV_F" else edge.gradients)[unit] = posted
-
-    def _send(self, *step: Any) -> None:
-        peer, sent = self._to_send(*step)
-        with self._streams.posting((sent.tensors, sent.made)):
-            self._sends[step] = self._transfers.post(True, peer, sent)
-
-    def _wait_send(self, posted: Posted) -> None:
-        """Waits for a send, before its tensors may be freed."""
-        self._transfers.wait(posted)
-        self._streams.use(posted.tensors, posted.made)
-
-    def _receive(self, *step: Any) -> None:
-        self._received(self._ahead.take(step, self._post_receive), *step)
-
-    def _post_receive(self, *step: Any) -> Posted:
-        return self._transfers.post(False, *self._to_receive(*step))
-
-    def send_forward(self, stage: int, unit: int, *other: int) -> None:
-        self._send("SEND_F", stage, unit, *other)
-
-    def recv_forward(self, stage: int, unit: int, *other: int) -> None:
-        self._receive("RECV_F", stage, unit, *other)
-
-    def send_backward(self, stage: int, unit: int, *other: int) -> None:
-        self._send("SEND_B", stage, unit, *other)
-
-    def recv_backward(self, stage: int, unit: int, *other: int) -> None:
-        self._receive("RECV_B", stage, unit, *other)
-
-    def wait_send_forward(self, stage: int, unit: int, *other: int) -> None:
-        self._wait_send(self._sends.pop(("SEND_F", stage, unit, *other)))
-
-    def wait_send_backward(self, stage: int, unit: int, *other: int) -> None:
-        self._wait_send(self._sends.pop(("SEND_B", stage, unit, *other)))
-
-    def batch(self, *members: tuple[Any, ...]) -> None:
-        """Posts transfers together, so that they do not wait for each other. Where a
-        member has a handler, they are posted one by one."""
-        one_by_one = any(member[0] in self.handled for member in members)
-        if self._transfers.receives_ahead or one_by_one:  # with gloo none waits in any case
-            for kind, *numbers in members:
-                getattr(self, METHODS[kind])(*numbers)
-            return
-        planned = []
-        operations = []
-        for member in members:
-            sends = member[0].startswith("SEND")
-            peer, posted = (self._to_send if sends else self._to_receive)(*member)
-            operations += [self._transfers.operation(sends, tensor, peer) for tensor in posted.tensors]
-            planned.append((sends, member, posted))
-        sent = [(posted.tensors, posted.made) for sends, _, posted in planned if sends]
-        with self._streams.posting(*sent, receives=len(sent) < len(planned)):
-            works = self._transfers.post_batch(operations, ", ".join(posted.text for *_, posted in planned))
-        for sends, member, posted in planned:
-            posted = posted._replace(works=works)
-            if sends:
-                self._sends[member] = posted
-            else:
-                self._received(posted, *member)
 
     # Everything else
 
@@ -598,7 +462,7 @@ class Evaluation(Worker):
 
     def forward(self, stage: int, unit: int) -> None:
         super().forward(stage, unit)
-        part = self._part(stage, unit)
+        part = self.part(stage, unit)
         part.kept.clear()
         if (unit + 1) % self.slices == 0:
             part.contexts.pop(unit // self.slices, None)
