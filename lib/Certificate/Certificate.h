@@ -30,9 +30,14 @@ struct Certificate {
   Rational tick = 1;
   Rational unit = 1;
   unsigned ranks = 0, stages = 0, microbatches = 0;
-  /// The slices of a micro-batch. Stage s * n + k of the problem is slice k of
-  /// n of stage s of the schedule.
+  /// The slices of a micro-batch. Stage s * n + k of the problem, without the
+  /// idle ones, is slice k of n of stage s of the schedule.
   unsigned slices = 1;
+  /// The first stages are not in the schedule, and cannot delay any step: they
+  /// take no time and no memory, and their edges have no hops.
+  unsigned idle = 0;
+  unsigned stageOf(unsigned place) const { return (place - idle) / slices; }
+  unsigned sliceOf(unsigned place) const { return (place - idle) % slices; }
   bool split = true;
   /// The number of kinds of steps.
   unsigned kinds() const { return split ? 3 : 2; }

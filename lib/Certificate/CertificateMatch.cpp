@@ -73,7 +73,8 @@ LogicalResult Match::sizes() {
   const std::tuple<StringRef, unsigned, unsigned> sizes[] = {
       {"ranks", certificate.ranks, schedule.numRanks},
       {"slices", certificate.slices, schedule.numSlices},
-      {"stages", certificate.stages, schedule.numStages * schedule.numSlices},
+      {"stages", certificate.stages - certificate.idle,
+       schedule.numStages * schedule.numSlices},
       {"micro-batches", certificate.microbatches, schedule.numMicrobatches()},
       {"directions", 1, schedule.placement.numDirections()}};
   for (auto [what, here, there] : sizes)
@@ -85,11 +86,14 @@ LogicalResult Match::sizes() {
   unsigned slices = schedule.numSlices;
   schedule.graph.forEachEdge(schedule.numStages, [&](StageGraph::Edge edge) {
     for (unsigned k = 0; k != slices; ++k)
-      edges.push_back({edge.from * slices + k, edge.to * slices + k});
+      edges.push_back({certificate.idle + edge.from * slices + k,
+                       certificate.idle + edge.to * slices + k});
   });
+  for (unsigned stage = 0; stage != certificate.idle; ++stage)
+    edges.push_back({stage, stage + 1});
   // A slice uses the keys and values of the previous slice.
-  for (unsigned stage = 0; stage != certificate.stages; ++stage)
-    if ((stage + 1) % slices != 0)
+  for (unsigned stage = certificate.idle; stage != certificate.stages; ++stage)
+    if (certificate.sliceOf(stage) + 1 != slices)
       edges.push_back({stage, stage + 1});
   llvm::sort(edges);
   auto next = certificate.edges.begin();
@@ -100,18 +104,23 @@ LogicalResult Match::sizes() {
     return differs(next->places[0],
                    "edge " + Twine(next->from) + " -> " + Twine(next->to),
                    "present", "missing");
-  for (unsigned stage = 0; stage != certificate.stages; ++stage)
-    if (certificate.map[stage] != schedule.placement.rankOf(stage / slices, 0))
+  for (unsigned stage = certificate.idle; stage != certificate.stages;
+       ++stage) {
+    unsigned rank = schedule.placement.rankOf(certificate.stageOf(stage), 0);
+    if (certificate.map[stage] != rank)
       return differs(certificate.mapPlace, "rank of stage " + Twine(stage),
-                     Twine(certificate.map[stage]),
-                     Twine(schedule.placement.rankOf(stage / slices, 0)));
+                     Twine(certificate.map[stage]), Twine(rank));
+  }
   return success();
 }
 
 LogicalResult Match::steps() {
   for (unsigned rank = 0; rank != certificate.ranks; ++rank) {
     const StepList &list = schedule.ranks[rank];
-    const auto &word = certificate.words[rank];
+    auto word = certificate.words[rank];
+    erase_if(word, [&](Certificate::Letter letter) {
+      return letter.stage < certificate.idle;
+    });
     // The n-th letter of a kind and a stage is micro-batch n.
     std::vector<unsigned> next(size_t(3) * certificate.stages);
     auto text = [&](size_t i) -> std::string {
@@ -126,8 +135,8 @@ LogicalResult Match::steps() {
       if (i < word.size()) {
         auto [kind, stage] = word[i];
         unsigned microbatch = next[kind * certificate.stages + stage]++;
-        Step step(kindOf(kind), stage / certificate.slices,
-                  microbatch * certificate.slices + stage % certificate.slices);
+        Step step(kindOf(kind), certificate.stageOf(stage),
+                  microbatch * certificate.slices + certificate.sliceOf(stage));
         if (i < list.size() && list[i].sameAction(step))
           continue;
         own = stepText(schedule, step);
@@ -142,10 +151,11 @@ LogicalResult Match::steps() {
 
 LogicalResult Match::times() {
   const CostSettings &costs = schedule.costs;
-  for (unsigned stage = 0; stage != certificate.stages; ++stage) {
+  for (unsigned stage = certificate.idle; stage != certificate.stages;
+       ++stage) {
     const Certificate::Stage &own = certificate.model[stage];
     unsigned rank = certificate.map[stage];
-    unsigned slice = stage % certificate.slices;
+    unsigned slice = certificate.sliceOf(stage);
     // Of the cheapest micro-batch: shorter steps make no schedule longer.
     std::optional<Rational> factor;
     for (unsigned j = 0; j != certificate.microbatches; ++j)
@@ -154,7 +164,7 @@ LogicalResult Match::times() {
         factor = factor ? std::min(*factor, *own) : *own;
     for (unsigned kind = 0; kind != certificate.kinds(); ++kind) {
       std::optional<Rational> time =
-          costs.of(kindOf(kind), stage / certificate.slices, rank, slice);
+          costs.of(kindOf(kind), certificate.stageOf(stage), rank, slice);
       if (time && factor)
         time = Rational::mul(*time, *factor);
       if (failed(compare(own.place, "time of " + nameOf(kind, stage),
@@ -163,7 +173,8 @@ LogicalResult Match::times() {
     }
   }
   for (const Certificate::Edge &edge : certificate.edges)
-    for (unsigned side = 0; side != 2; ++side) {
+    for (unsigned side = 0; side != 2 && edge.from >= certificate.idle;
+         ++side) {
       unsigned from = side == 0 ? edge.from : edge.to;
       unsigned to = side == 0 ? edge.to : edge.from;
       std::optional<Rational> hop =
@@ -181,10 +192,11 @@ LogicalResult Match::times() {
 
 LogicalResult Match::memory() {
   const MemorySettings &memory = schedule.memory;
-  for (unsigned stage = 0; stage != certificate.stages; ++stage) {
+  for (unsigned stage = certificate.idle; stage != certificate.stages;
+       ++stage) {
     const Certificate::Stage &own = certificate.model[stage];
-    unsigned whole = stage / certificate.slices;
-    unsigned slice = stage % certificate.slices;
+    unsigned whole = certificate.stageOf(stage);
+    unsigned slice = certificate.sliceOf(stage);
     auto size = [&](unsigned kind, StringRef what, int64_t here,
                     std::optional<Rational> there) {
       return compare(own.place, "size that " + nameOf(kind, stage) + what, here,
@@ -210,15 +222,16 @@ LogicalResult Match::memory() {
     // in whole units.
     int64_t all = 0, during = 0;
     std::optional<Rational> room = memory.limit(rank);
-    for (unsigned stage = 0; stage != certificate.stages; ++stage)
+    for (unsigned stage = certificate.idle; stage != certificate.stages;
+         ++stage)
       if (certificate.map[stage] == rank) {
         const Certificate::Stage &own = certificate.model[stage];
         all += std::max(own.taken(), own.given[1]) * certificate.microbatches;
         during =
             std::max({during, own.during[0], own.during[1], own.during[2]});
-        if (room && stage % certificate.slices == 0)
+        if (room && certificate.sliceOf(stage) == 0)
           room = Rational::sub(*room,
-                               memory.parameters(stage / certificate.slices));
+                               memory.parameters(certificate.stageOf(stage)));
       }
     int64_t cap = all + during;
     if (room) {

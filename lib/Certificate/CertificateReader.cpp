@@ -66,6 +66,7 @@ bool Reader::readModel() {
       !number(made.stages, maxStages - 1) || !word("microbatches") ||
       !number(made.microbatches, maxUnits - 1) ||
       (accept("slices") && !number(made.slices, made.stages)) ||
+      (accept("idle") && !number(made.idle, made.stages - 1)) ||
       !word("backward"))
     return false;
   if (!made.ranks || !made.stages || !made.microbatches || !made.slices ||
@@ -108,6 +109,12 @@ bool Reader::readModel() {
     int64_t hops[2] = {};
     if (isChain && (!word("hops") || !number(hops[0]) || !number(hops[1])))
       return false;
+    if (stage < made.idle &&
+        (any_of(
+             own.times, [](int64_t time) { return time != 0; }) ||
+         own.given[0] || own.given[1] ||
+         any_of(own.during, [](int64_t size) { return size != 0; })))
+      return at = 1, wrong("an idle stage, without times and sizes");
     if (!end())
       return false;
     bool isLast = stage + 1 == made.stages;
@@ -122,6 +129,9 @@ bool Reader::readModel() {
   }
   if (!isChain && !readEdges())
     return false;
+  for (const Certificate::Edge &edge : made.edges)
+    if (edge.from < made.idle && (edge.hops[0] || edge.hops[1]))
+      return at = 0, wrong("the hop 0 at idle stages");
   // Sums of times and of sizes fit 64 bits.
   __int128 sum = 0;
   for (const Certificate::Stage &own : made.model)

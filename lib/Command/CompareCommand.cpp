@@ -96,6 +96,13 @@ LogicalResult Compare::readCosts() {
     if (one.layout &&
         failed(checkKinds(one.layout->letters(), one, DiagLoc(), diags)))
       return failure();
+  bool allEven = all_of(options.given, [](const GivenSettings &one) {
+    return one.layout && one.layout->isEven();
+  });
+  if (args.has(Opt::Layouts) && !allEven)
+    return diags.report(DiagLoc(), diag::OptionNeeds,
+                        args.written(Opt::Layouts),
+                        "--layers, whose layers it divides");
   bool anyEven = any_of(options.given, [](const GivenSettings &one) {
     return !one.layout || one.layout->isEven();
   });
@@ -287,6 +294,7 @@ std::vector<SearchRequest> Compare::searchesOf(const GivenSettings &given,
       request.slices = options.slices;
       request.isV = isV;
       request.anyForm = true;
+      request.anyLayout = args.has(Opt::Layouts);
       request.given = given;
       request.effort = args.count(Opt::SearchRows, request.effort);
       request.library = args.isOn(Opt::Library, true);

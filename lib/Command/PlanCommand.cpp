@@ -149,13 +149,12 @@ LogicalResult PlanRun::readOptions() {
                      [&](const PlanConsumer &one) { return one.key == key; });
   now = args.text(Opt::Now, now).str();
   return success(
-      succeeded(
-          store(sizes.required(args, "ranks", maxRanks, diags), ranks)) &&
+      succeeded(store(sizes.required(args, "ranks", maxRanks, diags), ranks)) &&
       succeeded(store(sizes.required(args, "microbatches", maxUnits, diags),
                       microbatches)) &&
-      succeeded(store(sizes.required(args, "chunks", maxStages / ranks, diags,
-                                     chunks),
-                      chunks)));
+      succeeded(store(
+          sizes.required(args, "chunks", maxStages / ranks, diags, chunks),
+          chunks)));
 }
 
 /// Finds out whether there are costs of layers. The commands check the rest.
@@ -201,8 +200,7 @@ bool PlanRun::runs(const json::Object &candidate) const {
     return false;
   const json::Object *all = candidate.getObject("frameworks");
   const json::Object *one = all ? all->getObject(consumer->framework) : nullptr;
-  std::optional<StringRef> how =
-      one ? one->getString("runs_as") : std::nullopt;
+  std::optional<StringRef> how = one ? one->getString("runs_as") : std::nullopt;
   SmallVector<StringRef> ways;
   StringRef(consumer->runsAs).split(ways, ' ');
   return how && is_contained(ways, *how);
@@ -486,13 +484,12 @@ void PlanRun::printText(raw_ostream &os) const {
         {"built-in", builtIn}}) {
     if (!row)
       continue;
-    os << left_justify(title, 10)
-       << left_justify(text(*row, "schedule"), 24) << " makespan "
-       << text(*row, "makespan");
+    os << left_justify(title, 10) << left_justify(text(*row, "schedule"), 24)
+       << " makespan " << text(*row, "makespan");
     if (title != "now" && nowRow)
-      os << formatv(" ({0:P1})", figureOf(*row, "makespan") /
-                                         figureOf(*nowRow, "makespan") -
-                                     1);
+      os << formatv(" ({0:P1})",
+                    figureOf(*row, "makespan") / figureOf(*nowRow, "makespan") -
+                        1);
     os << ", memory " << text(*row, "memory");
     for (StringRef key : {"placement", "chunks", "backward", "layout"})
       if (std::string value = text(*row, key); !value.empty())

@@ -128,9 +128,10 @@ static CommandWords wordsOf(StringRef schedule, const PlanFile &file,
   return words;
 }
 
-FailureOr<std::vector<std::string>>
-writePlanFiles(InnerRuns &inner, const PlanConsumer &consumer,
-               StringRef folder, const CommandRun &run) {
+FailureOr<std::vector<std::string>> writePlanFiles(InnerRuns &inner,
+                                                   const PlanConsumer &consumer,
+                                                   StringRef folder,
+                                                   const CommandRun &run) {
   std::vector<std::string> names = {planSchedule.str()};
   std::string schedule = pathIn(folder, planSchedule);
   for (const PlanFile &file : planFiles(consumer)) {
@@ -206,7 +207,8 @@ LogicalResult checkPlan(InnerRuns &inner, StringRef folder,
                             figure(*report, key), figure(*best, key));
   // Each file is what its command writes.
   SmallString<128> again;
-  if (std::error_code error = sys::fs::createUniqueDirectory("pipec-plan", again))
+  if (std::error_code error =
+          sys::fs::createUniqueDirectory("pipec-plan", again))
     return reportUnwritable(diags, again, error);
   auto remove = make_scope_exit([&] { sys::fs::remove_directories(again); });
   for (const PlanFile &file : planFiles(*consumer)) {
@@ -224,8 +226,8 @@ LogicalResult checkPlan(InnerRuns &inner, StringRef folder,
   }
   std::string certificate = pathIn(folder, "certificate");
   if (sys::fs::exists(certificate))
-    result = succeeded(inner.write({"check", schedule,
-                                    "--certificate=" + certificate}))
+    result = succeeded(inner.write(
+                 {"check", schedule, "--certificate=" + certificate}))
                  ? result
                  : failure();
   if (succeeded(result) && !run.isJson())

@@ -10,7 +10,9 @@
 #include "Support/Diagnostics/SearchDiags.h"
 #include "Support/Progress.h"
 #include "Support/Words.h"
+#include "Verify/Verifier.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -33,6 +35,8 @@ public:
 private:
   LogicalResult readSizes();
   LogicalResult readOptions();
+  LogicalResult readModel(const LowerOptions &lowering);
+  LogicalResult checkModel();
   LogicalResult checkLayouts();
   LogicalResult checkEdges();
   LogicalResult checkSlices();
@@ -42,19 +46,18 @@ private:
                         what);
   }
   FailureOr<PlacementResult> find(ScheduleSearch &searcher);
-  FailureOr<PlacementResult> findOrder(ScheduleSearch &searcher,
-                                       const SearchRequest &request);
   FailureOr<PlacementResult> findAll();
   LogicalResult certify(const FoundSchedule &found, SearchReport &report);
   LogicalResult checkCertificate(std::error_code error);
 
   SearchRequest request;
+  Grid sizes;
+  /// The schedule whose placement is kept; empty if there is none.
+  std::string input;
   bool asProgram = false;
   std::string wordsFor;
   /// Recomputation and copies are tried.
   bool savesMemory = false;
-  /// Placements are compared.
-  bool anyPlacement = false;
   /// Memory is minimized, with this slack of the makespan in millionths.
   std::optional<uint64_t> slack;
   std::optional<MinimalMemory> minimal;
@@ -73,8 +76,17 @@ private:
 
 LogicalResult SearchRun::readSizes() {
   std::vector<std::string> inputs;
-  Grid sizes;
   if (failed(store(Grid::read(args, Grid::Values::One, inputs, diags), sizes)))
+    return failure();
+  request.isFixed = args.has(Opt::Layouts) && args.has(Opt::Schedule);
+  if (!inputs.empty())
+    input = inputs.front();
+  else if (request.isFixed)
+    input = args.text(Opt::Schedule).str();
+  if (!input.empty())
+    return success();
+  if (failed(checkInputOptions(args, /*hasPrograms=*/false, /*hasSteps=*/false,
+                               diags)))
     return failure();
   if (std::string other = sizes.writtenBut({"ranks", "microbatches", "chunks"});
       !other.empty())
@@ -94,6 +106,80 @@ LogicalResult SearchRun::readSizes() {
                       request.chunks)));
 }
 
+/// Reports options that an input makes useless.
+LogicalResult SearchRun::checkModel() {
+  if (args.has(Opt::PlacementName))
+    return args.reportUseless(Opt::PlacementName,
+                              "on an input, whose placement is kept", diags);
+  if (!request.isFixed)
+    return args.has(Opt::Layouts)
+               ? needs(Opt::Layouts, "--schedule with an input, whose order "
+                                     "then remains")
+               : success();
+  for (Opt option :
+       {Opt::Backward, Opt::MemoryBy, Opt::Seed, Opt::Within,
+        Opt::RequireWithin, Opt::Prove, Opt::Start, Opt::Minimize,
+        Opt::Frontier, Opt::Readable, Opt::Certificate, Opt::Library})
+    if (args.has(option))
+      return args.reportUseless(
+          option, "on a search for the layout of a schedule", diags);
+  if (asProgram)
+    return needs(Opt::Output, "a name with .steps for a search for the layout "
+                              "of a schedule");
+  request.library = false;
+  return success();
+}
+
+/// Reads the schedule whose placement is kept.
+LogicalResult SearchRun::readModel(const LowerOptions &lowering) {
+  auto source = ScheduleSource::find(input, search, args, diags);
+  if (failed(source))
+    return failure();
+  // The name is that of the input or of a schedule in it.
+  bool isName = input == args.text(Opt::Schedule);
+  LowerOptions own = lowering;
+  FailureOr<Schedule> made = failure();
+  if (isName && (*source)->isProgram()) {
+    auto chosen = (*source)->schedule("", diags);
+    if (failed(chosen) ||
+        failed(sizes.fit((*chosen)->decl, /*otherInputs=*/false, diags)))
+      return failure();
+    own.params = sizes.point(*(*chosen)->decl);
+    made = (*source)->lower(**chosen, own, diags);
+  } else {
+    made = InputRequest{args, input, sizes}.makeSchedule(**source,
+                                                         std::move(own), diags);
+  }
+  if (failed(made) || (request.isFixed && failed(verify(*made, diags))))
+    return failure();
+  auto refuse = [&](const Twine &why) {
+    return diags.report(DiagLoc(), diag::SearchModel, made->name, why.str());
+  };
+  if (made->placement.bidirectional())
+    return refuse("its placement has two directions");
+  if (made->forwardOnly)
+    return refuse("it has no backward steps");
+  if (!made->streams.empty())
+    return refuse("its stages have streams");
+  if (!made->sections.empty())
+    return refuse("its stages have sections");
+  request.ranks = made->numRanks;
+  request.microbatches = made->numMicrobatches();
+  request.slices = made->numSlices;
+  std::vector<unsigned> stages(request.ranks);
+  for (uint32_t rank : made->placement.map(0))
+    ++stages[rank];
+  request.chunks = *llvm::max_element(stages);
+  if (request.isFixed) {
+    BackwardForm form = formOf(*made);
+    request.anyForm = false;
+    request.split = form != BackwardForm::Whole;
+    request.mixed = form == BackwardForm::Mixed;
+  }
+  request.model = std::make_shared<Schedule>(std::move(*made));
+  return success();
+}
+
 LogicalResult SearchRun::checkLayouts() {
   if (!args.has(Opt::Layouts))
     return success();
@@ -106,15 +192,14 @@ LogicalResult SearchRun::checkLayouts() {
     layout = LayerLayout::even(std::move(layers));
   if (!layout || !layout->isEven())
     return needs(Opt::Layouts, "--layers, whose layers it divides");
-  if (anyPlacement)
-    return needs(Opt::Layouts, "one --placement, and best compares several");
   return success();
 }
 
 /// The words of sliced micro-batches are not in the order in which a program
 /// counts them.
 LogicalResult SearchRun::checkSlices() {
-  request.slices = args.number(Opt::Slices).value_or(1);
+  if (!request.model)
+    request.slices = args.number(Opt::Slices).value_or(1);
   for (Opt option : {Opt::Readable, Opt::Layouts})
     if (request.slices != 1 && args.has(option))
       return needs(option, "whole micro-batches, without --slices");
@@ -128,7 +213,7 @@ LogicalResult SearchRun::checkEdges() {
   if (request.graph.empty())
     return success();
   Opt edges = args.has(Opt::Graph) ? Opt::Graph : Opt::Connect;
-  if (anyPlacement)
+  if (request.anyPlacement)
     return needs(edges, "one --placement, and best compares several");
   if (args.has(Opt::Layouts))
     return needs(edges, "fixed stages, and --layouts compares several");
@@ -160,23 +245,30 @@ LogicalResult SearchRun::readOptions() {
     return diags.report(DiagLoc(), diag::OptionValue, shortened(file), "-o",
                         "a name with .steps or .pipe");
   StringRef placement = args.text(Opt::PlacementName, "loop");
-  anyPlacement = placement == "best";
+  request.anyPlacement = placement == "best";
   request.isV = placement == "v";
   StringRef form = args.text(Opt::Backward, "best");
   request.anyForm = form == "best";
   request.split = form != "whole";
+  request.mixed = form == "mixed";
   // These take a word per rank.
-  for (Opt option : {Opt::Certificate, Opt::Readable, Opt::Minimize,
-                     Opt::Frontier, Opt::Layouts})
+  for (Opt option :
+       {Opt::Certificate, Opt::Readable, Opt::Minimize, Opt::Frontier})
     if (args.has(option) && wordsFor.empty())
       wordsFor = optionInfo(option).spelling();
+  request.oneForm = !wordsFor.empty();
   if (asProgram && wordsFor.empty())
     wordsFor = "-o " + shortened(file);
   request.onlyWords = !wordsFor.empty();
+  if (request.mixed && request.oneForm)
+    return needs(Opt::Backward, "best, split or whole, with " + wordsFor);
   bool plain = args.text(Opt::MemoryBy) == "plain";
-  if (args.has(Opt::MemoryBy) && !plain && request.onlyWords)
-    return needs(Opt::MemoryBy, "plain, with " + wordsFor);
-  savesMemory = !plain && !request.onlyWords;
+  std::string plainFor = wordsFor;
+  if (args.has(Opt::Layouts))
+    plainFor = "--layouts";
+  if (args.has(Opt::MemoryBy) && !plain && !plainFor.empty())
+    return needs(Opt::MemoryBy, "plain, with " + plainFor);
+  savesMemory = !plain && plainFor.empty();
   request.certified = args.has(Opt::Certificate);
   request.library = args.isOn(Opt::Library, true);
   for (StringRef input : args.list(Opt::Start))
@@ -197,15 +289,20 @@ LogicalResult SearchRun::readOptions() {
   if (failed(readLowering(args, lowering, diags)) ||
       failed(checkNoSections(lowering.given, diags)))
     return failure();
+  if (!input.empty() && (failed(checkModel()) || failed(readModel(lowering))))
+    return failure();
   request.given = std::move(lowering.given);
-  request.graph = std::move(lowering.graph);
-  savesMemory &= request.given.allMemory().hasLimit();
+  if (!request.model)
+    request.graph = std::move(lowering.graph);
+  savesMemory &= request.model ? request.model->memory.hasLimit()
+                               : request.given.allMemory().hasLimit();
   // The other half of the time is for recomputation and copies.
   if (savesMemory && timeLimit && !args.has(Opt::Effort))
     request.effort = (request.effort + 1) / 2;
   if (failed(checkSlices()) || failed(checkLayouts()) || failed(checkEdges()))
     return failure();
-  if (anyPlacement && !request.given.perPart())
+  if (request.anyPlacement && !args.has(Opt::Layouts) &&
+      !request.given.perPart())
     return needs(Opt::PlacementName,
                  "costs per part, for different numbers of stages: with "
                  "--parts, or \"per\": \"part\" in the profile");
@@ -243,13 +340,6 @@ LogicalResult SearchRun::certify(const FoundSchedule &found,
   return success();
 }
 
-/// The search of one placement, or of the best one.
-FailureOr<PlacementResult> SearchRun::findOrder(ScheduleSearch &searcher,
-                                                const SearchRequest &request) {
-  return anyPlacement ? searchPlacements(searcher, request, diags)
-                      : searchForms(searcher, request, diags);
-}
-
 /// The search alone.
 FailureOr<PlacementResult> SearchRun::find(ScheduleSearch &searcher) {
   if (args.has(Opt::Layouts)) {
@@ -259,12 +349,8 @@ FailureOr<PlacementResult> SearchRun::find(ScheduleSearch &searcher) {
     layouts = std::move(all->summary);
     return std::move(all->result);
   }
-  if (!savesMemory)
-    return findOrder(searcher, request);
-  return searchWithinMemory(
-      searcher, request,
-      [&](const SearchRequest &own) { return findOrder(searcher, own); },
-      diags);
+  return savesMemory ? searchWithinMemory(searcher, request, diags)
+                     : searchPlacements(searcher, request, diags);
 }
 
 /// The search and all that comes after it.

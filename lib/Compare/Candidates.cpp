@@ -305,19 +305,34 @@ CandidateEvaluator::search(ScheduleSearch &search, const SearchRequest &request,
                        .str();
   candidate.request = request;
   FailureOr<PlacementResult> found = failure();
+  // The settings with the layout that was found.
+  std::optional<GivenSettings> given;
   {
     auto kept = keepReason(candidate, diags);
-    found = searchForms(search, request, diags);
+    if (request.anyLayout) {
+      FailureOr<LayoutResult> all = searchLayouts(search, request, diags);
+      if (succeeded(all)) {
+        candidate.bound = all->summary.bound;
+        given = request.given;
+        given->layout = LayerLayout(all->result.found.schedule.layers);
+        found = std::move(all->result);
+      }
+    } else {
+      found = searchPlacements(search, request, diags);
+    }
   }
   if (succeeded(found)) {
     candidate.request = found->problem.request;
     candidate.form = found->found.form;
-    candidate.bound = found->bound().bound;
+    if (!candidate.bound)
+      candidate.bound = found->bound().bound;
   }
   std::vector<Candidate> all;
   for (CandidateForm form : forms) {
     Candidate &one = all.emplace_back(candidate);
     auto kept = keepReason(one, diags);
+    if (given)
+      form.given = &*given;
     if (succeeded(found))
       measure(found->found.schedule, form, one);
     else if (form.target)

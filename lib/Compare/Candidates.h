@@ -111,8 +111,8 @@ struct Candidate {
   /// A hash of the placement and the compute steps: equal for equal orders.
   std::pair<uint64_t, uint64_t> order;
   /// For a schedule that was found: how, the form of its backwards, and the
-  /// bound of the schedules of the same placement, with backwards all split or
-  /// all whole (or, if it mixes them, with any).
+  /// bound of the schedules of the same placement, with any backwards and, if
+  /// layouts were searched, all layouts.
   std::optional<SearchRequest> request;
   BackwardForm form = BackwardForm::Split;
   std::optional<Rational> bound;

@@ -44,6 +44,19 @@ static FileChoice fileFor(const FrameworkInfo &info,
   return file;
 }
 
+/// `E,t*26,L`, as `--layers` reads it.
+static std::string layersText(StringRef layers) {
+  std::string text;
+  while (!layers.empty()) {
+    size_t count = std::min(layers.find_first_not_of(layers[0]), layers.size());
+    text += (text.empty() ? "" : ",") + layers.take_front(1).str();
+    if (count != 1)
+      text += "*" + std::to_string(count);
+    layers = layers.drop_front(count);
+  }
+  return text;
+}
+
 std::string searchCommand(const SearchRequest &request, StringRef placement,
                           StringRef layout, const CommandCosts &costs,
                           const CandidateOptions &options,
@@ -56,9 +69,16 @@ std::string searchCommand(const SearchRequest &request, StringRef placement,
   if (request.slices != 1)
     words.push_back("--slices=" + std::to_string(request.slices));
   llvm::append_range(words, costs.options);
-  words.push_back(
-      layout.empty() ? "--parts=" + std::to_string(*options.given.front().parts)
-                     : ("--layout=" + layout).str());
+  if (request.anyLayout)
+    llvm::append_values(
+        words,
+        "--layers=" + layersText(options.given.front().layout->cut(1)->front()),
+        std::string("--layouts"));
+  else
+    words.push_back(layout.empty()
+                        ? "--parts=" +
+                              std::to_string(*options.given.front().parts)
+                        : ("--layout=" + layout).str());
   if (!costs.limit.empty())
     words.push_back("--memory-limit=" + costs.limit);
   if (!request.library)

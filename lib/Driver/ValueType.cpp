@@ -251,7 +251,10 @@ std::vector<Choice> searchPlacementChoices() {
 }
 
 std::vector<Choice> backwardChoices() {
-  return {{"best", "the better of both"}, {"split", "I and W"}, {"whole", "B"}};
+  return {{"best", "the best of all"},
+          {"split", "I and W"},
+          {"whole", "B"},
+          {"mixed", "I and W, or B, for each backward"}};
 }
 
 std::vector<Choice> memoryByChoices() {

@@ -478,7 +478,7 @@ bool TimeProof::prove(unsigned rank, size_t group, Piece piece) {
     auto queue = [&](const PatternGroup &other) {
       Step step = stepOf(rank, other);
       const DataFlow::Port *port = flow.transfer(step);
-      return port ? queueOf(*pattern.model, step, *port) : ~0u;
+      return port ? queueOf(*pattern.model, rank, step, *port) : ~0u;
     };
     unsigned own = queue(self);
     place = before(rank, group, piece, [&](const PatternGroup &other) {

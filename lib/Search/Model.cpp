@@ -115,17 +115,25 @@ LogicalResult Maker::readSizes() {
     return diags.report(header.source, diag::SearchTooLarge, most, what,
                         number);
   };
-  uint64_t chunks =
-      uint64_t(header.numStages / header.numRanks) * header.numSlices;
+  ArrayRef<uint32_t> map = header.placement.map(0);
+  std::vector<unsigned> stages(header.numRanks);
+  for (uint32_t rank : map)
+    ++stages[rank];
+  unsigned most = *llvm::max_element(stages);
+  uint64_t chunks = uint64_t(most) * header.numSlices;
   if (failed(check(chunks, Problem::maxLetters / 3,
                    header.numSlices == 1 ? "chunks per rank"
                                          : "slices of chunks per rank")) ||
-      failed(check(uint64_t(header.numStages) * header.numUnits *
+      failed(check(chunks * header.numRanks * header.numMicrobatches() *
                        problem.numKinds(),
                    Problem::maxSteps, "steps")))
     return failure();
   problem.chunks = unsigned(chunks);
-  for (uint32_t rank : header.placement.map(0))
+  for (auto [rank, own] : enumerate(stages))
+    problem.map.insert(problem.map.end(), (most - own) * header.numSlices,
+                       rank);
+  model.numIdle = problem.map.size();
+  for (uint32_t rank : map)
     problem.map.insert(problem.map.end(), header.numSlices, rank);
   problem.stages.resize(problem.map.size());
   return success();
@@ -135,7 +143,7 @@ LogicalResult Maker::readTimes() {
   // Costs are looked up by the steps of a schedule.
   Schedule steps(header);
   steps.ranks.resize(header.numRanks);
-  for (unsigned stage = 0; stage != problem.numStages(); ++stage)
+  for (unsigned stage = model.numIdle; stage != problem.numStages(); ++stage)
     for (unsigned kind = 0; kind != problem.numKinds(); ++kind)
       for (unsigned j = 0; j != problem.microbatches; ++j) {
         StepList &list = steps.ranks[problem.map[stage]];
@@ -156,7 +164,7 @@ LogicalResult Maker::readTimes() {
     sum += __int128(ticks) * problem.microbatches;
     return ticks;
   };
-  for (unsigned stage = 0; stage != problem.numStages(); ++stage) {
+  for (unsigned stage = model.numIdle; stage != problem.numStages(); ++stage) {
     StageFigures &own = problem.stages[stage];
     for (unsigned kind = 0; kind != problem.numKinds(); ++kind) {
       Ticks least = 0;
@@ -248,14 +256,17 @@ static void dropImpliedEdges(Problem &problem) {
 LogicalResult Maker::readEdges(const TickCosts &costs) {
   header.graph.forEachEdge(header.numStages, [&](StageGraph::Edge edge) {
     unsigned slices = header.numSlices;
-    unsigned from = edge.from * slices, to = edge.to * slices;
+    unsigned from = model.numIdle + edge.from * slices;
+    unsigned to = model.numIdle + edge.to * slices;
     Edge own = {from, to, costs.hop(problem.map[from], problem.map[to]),
                 costs.hop(problem.map[to], problem.map[from])};
     for (; own.from != from + slices; ++own.from, ++own.to)
       problem.edges.push_back(own);
   });
+  for (unsigned stage = 0; stage != model.numIdle; ++stage)
+    problem.edges.push_back({stage, stage + 1});
   // A slice uses those before it, which wait for its gradients.
-  for (unsigned stage = 0; stage != problem.numStages(); ++stage)
+  for (unsigned stage = model.numIdle; stage != problem.numStages(); ++stage)
     if (model.sliceOf(stage) + 1 != header.numSlices)
       problem.edges.push_back({stage, stage + 1});
   llvm::sort(problem.edges, [](const Edge &a, const Edge &b) {
@@ -290,7 +301,7 @@ LogicalResult Maker::readMemory() {
   if (failed(memory))
     return failure();
   Ticks common = 0;
-  for (unsigned place = 0; place != problem.numStages(); ++place) {
+  for (unsigned place = model.numIdle; place != problem.numStages(); ++place) {
     unsigned stage = model.stageOf(place);
     StageFigures &own = problem.stages[place];
     auto delta = [&](StepKind kind) {
@@ -384,6 +395,8 @@ Schedule makeSchedule(const Model &model, const Words &words) {
     list.reserve(words[rank].size());
     for (uint8_t letter : words[rank]) {
       const Letter &own = problem.info(rank, letter);
+      if (model.isIdle(own.stage))
+        continue;
       Step step(stepKindOf(own.kind, problem.split), model.stageOf(own.stage),
                 model.unitOf(own.stage, next[letter]++));
       if (own.kind == LetterI && model.recomputes(step.stage()))
@@ -407,7 +420,18 @@ std::optional<Words> wordsOf(const Model &model, const Schedule &schedule) {
   if (!hasShape(model, schedule))
     return std::nullopt;
   Words words(problem.ranks);
-  for (unsigned rank = 0; rank != problem.ranks; ++rank)
+  for (unsigned rank = 0; rank != problem.ranks; ++rank) {
+    // The F of idle stages come first, and their I and W last.
+    auto addIdle = [&](unsigned from, unsigned to) {
+      for (unsigned kind = from; kind != to; ++kind)
+        for (unsigned j = 0; j != problem.microbatches; ++j)
+          for (unsigned i = 0; i != problem.chunks; ++i) {
+            unsigned chunk = kind == LetterF ? i : problem.chunks - 1 - i;
+            if (model.isIdle(problem.stageOf(rank, chunk)))
+              words[rank].push_back(problem.letter(LetterKind(kind), chunk));
+          }
+    };
+    addIdle(LetterF, LetterI);
     for (Step step : schedule.ranks[rank]) {
       if (!isCompute(step.kind()))
         continue;
@@ -432,6 +456,8 @@ std::optional<Words> wordsOf(const Model &model, const Schedule &schedule) {
           add(LetterW);
       }
     }
+    addIdle(LetterI, problem.numKinds());
+  }
   if (!problem.isValid(words))
     return std::nullopt;
   return words;

@@ -38,17 +38,28 @@ struct Model {
   bool recomputes(unsigned stage) const {
     return !recomputed.empty() && recomputed[stage];
   }
-  /// A stage of the problem is a slice of a stage of the header: stage s * n +
-  /// k is slice k of n of stage s. These are the stage and the slice of one,
-  /// and the unit of its step of a micro-batch.
-  unsigned stageOf(unsigned place) const { return place / header.numSlices; }
-  unsigned sliceOf(unsigned place) const { return place % header.numSlices; }
+  /// The first stages of the problem are idle: their steps take no time and no
+  /// memory, so that all ranks have equally many stages. They precede stage 0
+  /// in a chain without hops: their F can run before all others on their rank,
+  /// and their I and W after all others.
+  unsigned numIdle = 0;
+  bool isIdle(unsigned place) const { return place < numIdle; }
+  /// Another stage of the problem is a slice of a stage of the header: stage s
+  /// n + k, without the idle ones, is slice k of n of stage s. These are the
+  /// stage and the slice of one, and the unit of its step of a micro-batch.
+  unsigned stageOf(unsigned place) const {
+    return (place - numIdle) / header.numSlices;
+  }
+  unsigned sliceOf(unsigned place) const {
+    return (place - numIdle) % header.numSlices;
+  }
   unsigned unitOf(unsigned place, unsigned microbatch) const {
     return microbatch * header.numSlices + sliceOf(place);
   }
   /// The stage of the problem that has a step.
   unsigned placeOf(Step step) const {
-    return step.stage() * header.numSlices + step.unit() % header.numSlices;
+    return numIdle + step.stage() * header.numSlices +
+           step.unit() % header.numSlices;
   }
   /// The problem is a relaxation of the model; its bound holds for the model.
   bool isRelaxed() const {
@@ -70,10 +81,10 @@ struct Model {
   Ticks sizesPerUnit = 1, sizeFactor = 1;
 };
 
-/// Makes the problem of a header with a placement of one direction and equally
-/// many stages on all ranks, in which slices are further chunks; `split` says
-/// whether backwards are split. Reports unsupported costs and sizes, and ranks
-/// that cannot hold one micro-batch. `recomputed` is that of the model.
+/// Makes the problem of a header with a placement of one direction, in which
+/// slices are further chunks; `split` says whether backwards are split. Reports
+/// unsupported costs and sizes, and ranks that cannot hold one micro-batch.
+/// `recomputed` is that of the model.
 llvm::FailureOr<Model> makeModel(const ScheduleHeader &header, bool split,
                                  DiagEngine &diags,
                                  std::vector<bool> recomputed = {});

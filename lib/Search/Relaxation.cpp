@@ -60,6 +60,8 @@ public:
   }
   /// The time of a step, of the cheapest micro-batch.
   Rational alone(unsigned stage, StepKind kind) const {
+    if (model.isIdle(stage))
+      return 0;
     unsigned rank = model.problem.map[stage], slice = model.sliceOf(stage);
     std::optional<Rational> time =
         inTicks(costs.of(kind, model.stageOf(stage), rank, slice), rank);
@@ -177,8 +179,11 @@ static bool splitNeedsNoMore(const Model &model, DiagEngine &diags) {
     for (bool split : {false, true}) {
       Schedule steps(model.header);
       for (unsigned rank = 0; rank != problem.ranks; ++rank) {
-        unsigned stage = model.stageOf(problem.stageOf(rank, chunk));
+        unsigned place = problem.stageOf(rank, chunk);
         StepList &list = steps.ranks.emplace_back();
+        if (model.isIdle(place))
+          continue;
+        unsigned stage = model.stageOf(place);
         if (!split)
           list.push_back(Step(StepKind::B, stage, 0));
         else

@@ -266,15 +266,19 @@ SearchResult Searcher::run(const std::vector<Words> &starts) {
   std::span<const tuning::Phase> phases = tuning::shortPhases;
   if (problem.numSteps() > tuning::shortSteps)
     phases = tuning::longPhases;
+  SearchResult result;
   // The first phase finds words even if the search is already over.
-  for (const tuning::Phase &phase : phases)
-    if ((over() && !best.words.empty()) || !runPhase(phase))
+  for (const tuning::Phase &phase : phases) {
+    if (over() && !best.words.empty())
       break;
+    result.spent += share(phase.share + phase.forBound);
+    if (!runPhase(phase))
+      break;
+  }
   if (options.prove)
     proveCases(tuning::proveShare);
   if (proof && refuter.bound() > proof->refuted + 1)
     proof.reset();
-  SearchResult result;
   result.best = best;
   result.bound = std::min(bound(), best.makespan);
   result.source = proof                                 ? proofSource

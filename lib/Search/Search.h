@@ -54,6 +54,8 @@ struct SearchResult {
   std::optional<Refutation> proof;
   /// `stop` was set before the search ended.
   bool stopped = false;
+  /// The shares of the phases that ran, in units of work.
+  uint64_t spent = 0;
 
   bool isOptimal() const { return best.makespan == bound; }
 };

@@ -4,7 +4,9 @@
 #include "Search/Writers.h"
 
 #include "Cost/SettingsText.h"
+#include "IR/RegularPlacements.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Twine.h"
 
 #include <algorithm>
@@ -25,7 +27,7 @@ struct Run {
 class Writer {
 public:
   Writer(const Model &model, raw_ostream &os)
-      : problem(model.problem), os(os) {}
+      : model(model), problem(model.problem), os(os) {}
 
   void settings(FigureBlock block, const FigureSet &figures,
                 ArrayRef<CostSettings::Overlap> overlaps = {},
@@ -37,11 +39,12 @@ private:
   static constexpr size_t lineWidth = 100;
   static constexpr size_t longestBlock = 48;
 
-  std::string text(Run run) const;
-  void letters(ArrayRef<uint8_t> letters);
+  std::string text(unsigned rank, Run run) const;
+  void letters(unsigned rank, ArrayRef<uint8_t> letters);
   void add(const Twine &statement);
   void endLine();
 
+  const Model &model;
   const Problem &problem;
   raw_ostream &os;
   std::string line;
@@ -85,12 +88,16 @@ void Writer::settings(FigureBlock block, const FigureSet &figures,
   os << "  }\n";
 }
 
-std::string Writer::text(Run run) const {
-  static constexpr char split[] = "FIW", whole[] = "FB";
+std::string Writer::text(unsigned rank, Run run) const {
+  // Mixed words have a fourth letter (Search/Mixed.h).
+  static constexpr char split[] = "FIWB", whole[] = "FB";
   unsigned kind = run.letter / problem.chunks;
   std::string name(1, problem.split ? split[kind] : whole[kind]);
+  unsigned idle = 0;
+  while (model.isIdle(problem.stageOf(rank, idle)))
+    ++idle;
   if (problem.chunks > 1)
-    name += "[" + std::to_string(run.letter % problem.chunks) + "]";
+    name += "[" + std::to_string(run.letter % problem.chunks - idle) + "]";
   if (run.count == 1)
     return name;
   if (run.count == 2)
@@ -114,9 +121,11 @@ void Writer::endLine() {
 
 /// Writes repeated blocks of runs from left to right, each time the block that
 /// saves most.
-void Writer::letters(ArrayRef<uint8_t> letters) {
+void Writer::letters(unsigned rank, ArrayRef<uint8_t> letters) {
   std::vector<Run> runs;
   for (uint8_t letter : letters) {
+    if (model.isIdle(problem.stageOf(rank, letter % problem.chunks)))
+      continue;
     if (!runs.empty() && runs.back().letter == letter)
       ++runs.back().count;
     else
@@ -138,12 +147,12 @@ void Writer::letters(ArrayRef<uint8_t> letters) {
       }
     }
     if (!best) {
-      add(text(runs[at++]));
+      add(text(rank, runs[at++]));
       continue;
     }
     add("repeat " + Twine(bestTimes) + " {");
     for (size_t i = 0; i != best; ++i)
-      add(text(runs[at + i]));
+      add(text(rank, runs[at + i]));
     line += " }";
     at += best * bestTimes;
   }
@@ -153,7 +162,7 @@ void Writer::pattern(unsigned rank, const Word &word,
                      const std::optional<Periodic> &blocks) {
   os << "  pattern r" << rank << "() {\n";
   if (!blocks) {
-    letters(word);
+    letters(rank, word);
   } else {
     ArrayRef<uint8_t> all = word;
     size_t size = blocks->batch * problem.numLetters();
@@ -163,13 +172,13 @@ void Writer::pattern(unsigned rank, const Word &word,
       begin -= size;
     while (all.size() - end >= size && all.slice(end, size) == block)
       end += size;
-    letters(all.take_front(begin));
+    letters(rank, all.take_front(begin));
     endLine();
     add("repeat " + Twine((end - begin) / size) + " {");
-    letters(block);
+    letters(rank, block);
     line += " }";
     endLine();
-    letters(all.drop_front(end));
+    letters(rank, all.drop_front(end));
   }
   endLine();
   os << "  }\n";
@@ -179,18 +188,31 @@ void writeProgram(const Model &model, const Words &words,
                   const std::optional<Periodic> &blocks, Rational makespan,
                   ArrayRef<Rational> peaks, raw_ostream &os) {
   const Problem &problem = model.problem;
-  bool isV = problem.map != placementMap(false, problem.ranks, problem.chunks);
   os << "// Found by `pipec search` for these sizes, costs and memory.\n"
      << "schedule found(ranks p = " << problem.ranks
-     << ", microbatches m = " << problem.microbatches << ") {\n"
-     << "  placement " << (isV ? "v" : "loop");
-  if (problem.chunks > 1)
-    os << '(' << problem.chunks << ')';
-  os << ";\n";
-  const StageGraph &graph = model.header.graph;
-  bool onChain = graph.containsChain(problem.numStages());
+     << ", microbatches m = " << problem.microbatches << ") {\n";
+  const ScheduleHeader &header = model.header;
+  ArrayRef<uint32_t> map = header.placement.map(0);
+  if (isLoop(map, problem.ranks) || hasLegs(map, problem.ranks)) {
+    os << "  placement " << (isLoop(map, problem.ranks) ? "loop" : "v");
+    if (problem.chunks > 1)
+      os << '(' << problem.chunks << ')';
+    os << ";\n";
+  } else {
+    os << "  placement { stages " << header.numStages << "; stage s on";
+    for (unsigned stage = 0; stage + 1 != header.numStages; ++stage)
+      os << " s == " << stage << " ? " << map[stage] << " :";
+    os << ' ' << map.back() << "; }\n";
+  }
+  for (const auto &group : header.ties) {
+    os << "  tie ";
+    llvm::interleaveComma(group, os);
+    os << ";\n";
+  }
+  const StageGraph &graph = header.graph;
+  bool onChain = graph.containsChain(header.numStages);
   os << (onChain ? "" : "  graph {");
-  graph.forEachEdge(problem.numStages(), [&](StageGraph::Edge edge) {
+  graph.forEachEdge(header.numStages, [&](StageGraph::Edge edge) {
     if (!onChain)
       os << ' ' << edge.from << " -> " << edge.to << ';';
     else if (!edge.ofChain())
@@ -287,6 +309,7 @@ void writeCertificate(const Model &model, StringRef layout, const Words &words,
      << (model.header.numSlices == 1
              ? ""
              : " slices " + std::to_string(model.header.numSlices))
+     << (model.numIdle ? " idle " + std::to_string(model.numIdle) : "")
      << " backward " << (problem.split ? "split" : "whole") << "\nmap";
   for (uint32_t rank : problem.map)
     os << ' ' << rank;

@@ -1,151 +1,38 @@
 //===- LayoutSearch.cpp - The best of all layouts -------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "SearchRun/PlacementSearch.h"
+#include "SearchRun/LayoutSearch.h"
 
 #include "Driver/Figures.h"
-#include "Search/Splits.h"
+#include "IR/RegularPlacements.h"
 #include "Support/Diagnostics/SearchDiags.h"
 #include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringSet.h"
-
-#include <queue>
-#include <set>
 
 using namespace llvm;
 
 namespace pipec {
 
-namespace {
-
-/// The layouts with one form of the backward.
-class Layouts {
-public:
-  /// Warnings in `warnings` are not repeated; starts in `used` were usable
-  /// before.
-  Layouts(ScheduleSearch &search, const SearchRequest &request,
-          StringSet<> &warnings, std::vector<char> &used, DiagEngine &diags)
-      : search(search), request(request), warnings(warnings), used(used),
-        diags(diags), layers(request.given.layout->cut(1)->front()),
-        numStages(request.ranks * request.chunks) {
-    isMegatron = !request.isV && !firstOther({layers}) &&
-                 !megatronProblem({layers}, 1);
-  }
-
-  LogicalResult start();
-  /// After `start`: true if the schedules of all layouts with other backwards
-  /// are covered.
-  bool coversAll();
-  /// After `start`: a bound of all layouts.
-  Rational leastBound() { return openBound().value_or(0); }
-  /// Searches for a makespan below `known` with `work` units of work.
-  LogicalResult run(std::optional<Rational> known, uint64_t work);
-  /// Searches the layout `stages` for a makespan below `useless`, with one of
-  /// `parts` parts of the work.
-  FailureOr<PlacementResult> runOne(const StageLayers &stages, unsigned parts,
-                                    std::optional<Rational> useless);
-  LayoutResult take() {
-    summary.best = layoutText(bestStages);
-    summary.bound = *allBound;
-    return {std::move(*best), std::move(summary)};
-  }
-
-  std::optional<PlacementResult> best;
-  StageLayers bestStages;
-  LayoutSummary summary;
-  /// A bound of all layouts; empty if none has a schedule.
-  std::optional<Rational> allBound;
-  /// Why a layout has no schedule.
-  std::string reason;
-
-private:
-  /// A layout with a bound of its own.
-  struct Candidate {
-    Rational bound;
-    unsigned number;
-    StageLayers stages;
-    /// The smallest bound comes first.
-    bool operator<(const Candidate &other) const {
-      if (bound != other.bound)
-        return other.bound < bound;
-      return number > other.number;
-    }
-  };
-  // Limits of the work on bounds.
-  static constexpr size_t maxNodes = size_t(1) << 18;
-  static constexpr unsigned maxBounded = 1u << 14;
-  /// Half of the effort is for these searches, the rest for the best layout.
-  static constexpr unsigned maxSearches = 24;
-
-  FailureOr<search::Model> probe() const;
-  search::SplitSpace spaceOf(const search::Model &model) const;
-  StageLayers stagesOf(const search::SplitQueue::Split &split) const;
-  FailureOr<SearchProblem> prepare(const StageLayers &stages);
-  std::optional<Candidate> candidateOf(StageLayers stages);
-  std::optional<Candidate> nextOfAll();
-  std::optional<Candidate> nextNear();
-  void dropSearched();
-  LogicalResult searchOne(const Candidate &candidate);
-  LogicalResult finish();
-  /// The makespan that is to be improved.
-  std::optional<Rational> toBeat() const {
-    if (!best || (limit && *limit < best->found.makespan))
-      return limit;
-    return best->found.makespan;
-  }
-  bool isUseless(Rational bound) const {
-    std::optional<Rational> known = toBeat();
-    return known && bound >= *known;
-  }
-  bool stopped() const { return request.stop && *request.stop; }
-  /// No more layouts get a bound: as much work as half of the searches is done.
-  bool isBounded() const {
-    return summary.bounded >= maxBounded || workOnBounds > request.work() / 2 ||
-           stopped();
-  }
-  /// A bound of all layouts that were not searched; empty if there are none.
-  std::optional<Rational> openBound();
-
-  ScheduleSearch &search;
-  SearchRequest request;
-  uint64_t work = 0;
-  StringSet<> &warnings;
-  std::vector<char> &used;
-  DiagEngine &diags;
-  /// The best makespan of other layouts.
-  std::optional<Rational> limit;
-  /// All layers, in order.
-  std::string layers;
-  unsigned numStages;
-  bool isMegatron;
-  /// Of layers; and with the times of its bounds.
-  search::Model probed, model;
-  std::optional<search::SplitQueue> queue;
-  /// The splits of the queue that were not searched, and maybe others.
-  std::priority_queue<Candidate> candidates;
-  /// The neighbours of `nearStages`, the smallest bound last.
-  std::vector<Candidate> near;
-  StageLayers nearStages;
-  std::set<StageLayers> searched;
-  /// The bounds of those that were searched.
-  std::vector<Rational> searchedBounds;
-  /// The place of the best one in `searchedBounds`.
-  size_t bestNumber = 0;
-  uint64_t workOnBounds = 0;
-  bool wasStopped = false;
-};
-
-} // namespace
+Layouts::Layouts(ScheduleSearch &search, const SearchRequest &request,
+                 StringSet<> &warnings, std::vector<char> &used,
+                 DiagEngine &diags)
+    : search(search), request(request), warnings(warnings), used(used),
+      diags(diags), layers(request.given.layout->cut(1)->front()),
+      map(search::placementMap(request.isV, request.ranks, request.chunks)) {
+  if (request.model)
+    map = request.model->placement.map(0).vec();
+  numStages = map.size();
+  isMegatron = isLoop(map, request.ranks) && !firstOther({layers}) &&
+               !megatronProblem({layers}, 1);
+}
 
 //===----------------------------------------------------------------------===//
 // Splits
 //===----------------------------------------------------------------------===//
 
 /// A model in which each stage is one layer, so that the times of layers are
-/// those that the search gives them: a layer of each kind on each rank, with
-/// the transfers of the placement.
+/// those that the search gives them: a layer of each kind on each rank.
 FailureOr<search::Model> Layouts::probe() const {
   ScheduleHeader header;
   header.name = "layers";
@@ -154,7 +41,7 @@ FailureOr<search::Model> Layouts::probe() const {
   header.numStages = unsigned(request.ranks * kinds.size());
   header.numUnits = request.microbatches;
   header.placement = Placement(
-      {search::placementMap(request.isV, request.ranks,
+      {search::placementMap(/*isV=*/false, request.ranks,
                             unsigned(kinds.size()))});
   StageLayers stages;
   for (char kind : kinds)
@@ -172,7 +59,7 @@ search::SplitSpace Layouts::spaceOf(const search::Model &model) const {
   space.ranks = request.ranks;
   space.microbatches = request.microbatches;
   space.split = request.split;
-  space.map = search::placementMap(request.isV, request.ranks, request.chunks);
+  space.map = map;
   std::string kinds = request.given.layout->letters();
   for (unsigned rank = 0; rank != request.ranks; ++rank)
     for (char letter : layers) {
@@ -184,13 +71,20 @@ search::SplitSpace Layouts::spaceOf(const search::Model &model) const {
       space.layers.push_back({time[search::LetterF], time[search::LetterI],
                               time[0] + time[1] + time[2]});
     }
-  // The edges of a placement repeat after two chunks.
-  size_t period = 2 * size_t(request.ranks);
+  // Only neighbours have transfers in the model; without one, 0 is a bound.
+  auto hop = [&](uint32_t from, uint32_t to) {
+    for (const search::Edge &edge : problem.edges) {
+      if (problem.map[edge.from] == from && problem.map[edge.to] == to)
+        return edge.hopF;
+      if (problem.map[edge.from] == to && problem.map[edge.to] == from)
+        return edge.hopI;
+    }
+    return search::Ticks(0);
+  };
   for (unsigned stage = 0; stage != numStages; ++stage) {
-    size_t like = stage < period ? stage : period + stage % period;
-    space.hopF.push_back(like ? problem.edges[like - 1].hopF : 0);
-    space.hopI.push_back(like < problem.edges.size() ? problem.edges[like].hopI
-                                                     : 0);
+    space.hopF.push_back(stage ? hop(map[stage - 1], map[stage]) : 0);
+    space.hopI.push_back(
+        stage + 1 != numStages ? hop(map[stage + 1], map[stage]) : 0);
   }
   return space;
 }
@@ -223,19 +117,80 @@ FailureOr<SearchProblem> Layouts::prepare(const StageLayers &stages) {
   return search.prepare(own);
 }
 
+/// The schedule whose order is kept, with a layout.
+FailureOr<Schedule> Layouts::scheduleOf(const StageLayers &stages) {
+  Schedule schedule = *request.model;
+  schedule.costs = {};
+  schedule.memory = {};
+  schedule.layers.clear();
+  schedule.expectations.clear();
+  GivenSettings given = request.given;
+  given.layout = LayerLayout(stages);
+  DiagEngine::ScopedFilter filter(diags, [&](Diagnostic &diagnostic) {
+    return diagnostic.severity == Severity::Error ||
+           warnings.insert(diagnostic.message).second;
+  });
+  if (failed(applyCosts(schedule, given, diags)) ||
+      failed(applyMemory(schedule, given, diags)))
+    return failure();
+  return schedule;
+}
+
+/// Its makespan; empty if it exceeds the memory.
+std::optional<Rational> Layouts::makespanFixed(const StageLayers &stages) {
+  FailureOr<Schedule> schedule = scheduleOf(stages);
+  if (failed(schedule))
+    return std::nullopt;
+  if (schedule->memory.hasLimit()) {
+    FailureOr<std::vector<Rational>> totals = totalsOf(*schedule, diags);
+    if (failed(totals) || !areWithin(*totals, schedule->memory)) {
+      reason = "the schedule exceeds the limit of memory";
+      return std::nullopt;
+    }
+  }
+  return makespanOf(*schedule, diags);
+}
+
+/// The result for a layout of the schedule whose order is kept.
+FailureOr<PlacementResult> Layouts::keepOrder(const StageLayers &stages) {
+  FailureOr<Schedule> schedule = scheduleOf(stages);
+  std::optional<Rational> makespan =
+      succeeded(schedule) ? makespanOf(*schedule, diags) : std::nullopt;
+  if (!makespan)
+    return failure();
+  PlacementResult result{{request, {}}, {}, {}};
+  result.problem.model.header = *schedule;
+  FoundSchedule &found = result.found;
+  found.model.header = *schedule;
+  found.schedule = std::move(*schedule);
+  found.form = formOf(found.schedule);
+  found.makespan = found.bound = *makespan;
+  if (failed(search.measure(request, found)))
+    return failure();
+  return result;
+}
+
 /// A layout with its bound; empty if it has no schedule, or Megatron-LM refuses
 /// it.
 std::optional<Layouts::Candidate> Layouts::candidateOf(StageLayers stages) {
   if (any_of(stages, [](StringRef stage) { return stage.empty(); }) ||
       (isMegatron && megatronProblem(stages, request.ranks)))
     return std::nullopt;
+  if (request.isFixed) {
+    workOnBounds += 300 * uint64_t(request.model->numSteps());
+    std::optional<Rational> makespan = makespanFixed(stages);
+    unsigned number = summary.bounded++;
+    if (!makespan)
+      return std::nullopt;
+    return Candidate{*makespan, number, std::move(stages)};
+  }
   FailureOr<SearchProblem> problem = prepare(stages);
   unsigned number = summary.bounded++;
   workOnBounds += 8 * layers.size();
   if (failed(problem))
     return std::nullopt;
   workOnBounds += 30 * uint64_t(problem->model.problem.numSteps());
-  Rational bound = search::leastBound(problem->model).bound;
+  Rational bound = problem->leastBound().bound;
   return Candidate{bound, number, std::move(stages)};
 }
 
@@ -317,41 +272,39 @@ std::optional<Rational> Layouts::openBound() {
 // Searches
 //===----------------------------------------------------------------------===//
 
-LogicalResult Layouts::searchOne(const Candidate &candidate) {
-  auto result = runOne(candidate.stages, 2 * maxSearches, toBeat());
+LogicalResult Layouts::searchOne(const Candidate &candidate, uint64_t work) {
+  auto result = runOne(candidate.stages, work);
   if (failed(result))
     return failure();
   const FoundSchedule &found = result->found;
   ++summary.searched;
   searched.insert(candidate.stages);
-  wasStopped |= found.stopped;
-  searchedBounds.push_back(std::max(found.bound, candidate.bound));
+  results.push_back({candidate.stages, found.makespan,
+                     std::max(found.bound, candidate.bound), found.source});
   if (!best || found.makespan < best->found.makespan) {
-    bestNumber = searchedBounds.size() - 1;
+    bestNumber = results.size() - 1;
     best = std::move(*result);
     bestStages = candidate.stages;
   }
   return success();
 }
 
-/// Searches the best layout with the rest of the effort.
-LogicalResult Layouts::finish() {
-  if (best->found.isOptimal() || stopped() ||
-      (limit && *limit <= best->found.makespan))
-    return success();
+LogicalResult Layouts::finish(uint64_t work) {
   SearchProblem &problem = best->problem;
-  problem.starts.push_back(
-      {"the best so far", {}, best->found.words, best->found.makespan});
-  FailureOr<FoundSchedule> found = search.find(problem, SearchLimits{work / 2});
-  problem.starts.pop_back();
+  if (best->found.start.empty())
+    problem.resume(best->found.words, best->found.makespan);
+  FailureOr<FoundSchedule> found = search.find(problem, SearchLimits{work});
+  problem.endResume();
   if (failed(found))
     return failure();
+  spent += found->spent;
   if (best->found.bound > found->bound)
     found->takeBound(best->found);
   wasStopped |= found->stopped;
   best->found = std::move(*found);
-  Rational &bound = searchedBounds[bestNumber];
-  bound = std::max(bound, best->found.bound);
+  Result &result = results[bestNumber];
+  result.makespan = best->found.makespan;
+  result.bound = std::max(result.bound, best->found.bound);
   return success();
 }
 
@@ -364,8 +317,9 @@ LogicalResult Layouts::start() {
   if (failed(made))
     return failure();
   probed = std::move(*made);
-  model =
-      search::overlapsGain(probed) ? search::relaxed(probed, false) : probed;
+  model = request.mixed || search::overlapsGain(probed)
+              ? search::relaxed(probed, request.mixed)
+              : probed;
   queue.emplace(spaceOf(model), maxNodes);
   return success();
 }
@@ -382,7 +336,7 @@ LogicalResult Layouts::run(std::optional<Rational> known, uint64_t share) {
   summary.even = layoutText(even);
   std::optional<Candidate> first = candidateOf(even);
   if (first && !isUseless(first->bound)) {
-    if (failed(searchOne(*first)))
+    if (failed(searchOne(*first, work / maxSearches)))
       return failure();
     summary.evenMakespan = best->found.makespan;
   }
@@ -397,103 +351,66 @@ LogicalResult Layouts::run(std::optional<Rational> known, uint64_t share) {
       next = number % 2 ? nextOfAll() : nextNear();
     if (!next)
       break;
-    if (failed(searchOne(*next)))
+    if (failed(searchOne(*next, work / maxSearches)))
       return failure();
   }
   wasStopped |= stopped();
-  if (best) {
-    if (failed(search.checkUsed(best->problem, used)) || failed(finish()))
-      return failure();
-    best->found.stopped |= wasStopped;
-  }
+  return best ? search.checkUsed(best->problem, used) : success();
+}
 
-  allBound = toBeat();
-  for (Rational bound : searchedBounds)
-    allBound = std::min(*allBound, bound);
-  if (std::optional<Rational> others = openBound())
-    allBound = allBound ? std::min(*allBound, *others) : *others;
-  return success();
+LogicalResult Layouts::also(const StageLayers &stages,
+                            std::optional<Rational> known, uint64_t work) {
+  if (searched.contains(stages))
+    return success();
+  limit = known;
+  std::optional<Candidate> candidate = candidateOf(stages);
+  return candidate ? searchOne(*candidate, work) : success();
+}
+
+std::optional<search::LowerBound>
+Layouts::boundOf(const StageLayers &stages) const {
+  for (const Result &result : results)
+    if (result.stages == stages)
+      return search::LowerBound{result.bound, result.source};
+  return std::nullopt;
+}
+
+std::optional<Rational> Layouts::bound(std::optional<Rational> known) {
+  std::optional<Rational> least = openBound();
+  for (const Result &result : results)
+    least = least ? std::min(*least, result.bound) : result.bound;
+  return known && least ? std::min(*least, *known) : least;
+}
+
+void Layouts::list(PlacementTrial trial, std::vector<PlacementTrial> &each) {
+  trial.outcome = PlacementTrial::Outcome::NotSearched;
+  for (const Result &result : results) {
+    trial.layout = layoutText(result.stages);
+    trial.makespan = result.makespan;
+    trial.bound = result.bound;
+    trial.source = result.source;
+    each.push_back(trial);
+  }
+  trial.layout = "";
+  trial.makespan = std::nullopt;
+  trial.bound = openBound();
+  if (trial.bound)
+    each.push_back(std::move(trial));
 }
 
 FailureOr<PlacementResult> Layouts::runOne(const StageLayers &stages,
-                                           unsigned parts,
-                                           std::optional<Rational> useless) {
+                                           uint64_t work) {
+  if (request.isFixed)
+    return keepOrder(stages);
   FailureOr<SearchProblem> problem = prepare(stages);
   if (failed(problem) || failed(search.addStarts(*problem, &used)))
     return failure();
-  auto found = search.find(*problem, {work / parts, useless});
+  auto found = search.find(*problem, {work, toBeat()});
   if (failed(found))
     return failure();
+  spent += found->spent;
+  wasStopped |= found->stopped;
   return PlacementResult{std::move(*problem), std::move(*found), {}};
-}
-
-FailureOr<LayoutResult> searchLayouts(ScheduleSearch &search,
-                                      const SearchRequest &request,
-                                      DiagEngine &diags) {
-  StringSet<> warnings;
-  std::vector<char> used(request.starts.size());
-  SmallVector<std::unique_ptr<Layouts>, 2> forms;
-  auto add = [&](bool split) {
-    SearchRequest own = request;
-    own.split = split;
-    forms.push_back(
-        std::make_unique<Layouts>(search, own, warnings, used, diags));
-    return forms.back()->start();
-  };
-  bool isSplit = request.anyForm || request.split;
-  if (failed(add(isSplit)) ||
-      (request.anyForm && !forms[0]->coversAll() && failed(add(false))))
-    return failure();
-  bool both = forms.size() == 2;
-  if (both && forms[1]->leastBound() < forms[0]->leastBound())
-    std::swap(forms[0], forms[1]);
-  std::optional<Rational> known;
-  unsigned better = 0;
-  for (auto [i, form] : enumerate(forms)) {
-    if (failed(form->run(known, request.work() / forms.size())))
-      return failure();
-    const auto &best = form->best;
-    if (best && (!known || best->found.makespan < *known)) {
-      better = i;
-      known = best->found.makespan;
-    }
-  }
-  if (!known)
-    return diags.report(DiagLoc(), diag::SearchNoLayout, forms[0]->reason);
-  LayoutResult all = forms[better]->take();
-  PlacementResult &result = all.result;
-  result.coverage = both              ? Coverage::Either
-                    : request.anyForm ? Coverage::All
-                    : isSplit         ? Coverage::Split
-                                      : Coverage::Whole;
-  if (!both)
-    return all;
-  Layouts &other = *forms[!better];
-  all.summary.merge(other.summary, other.allBound);
-  bool stopped = other.best && other.best->found.stopped;
-  // The bound of the layout is one of both forms, too.
-  FailureOr<PlacementResult> same =
-      other.runOne(forms[better]->bestStages, 4, *known);
-  if (succeeded(same)) {
-    stopped |= same->found.stopped;
-    if (same->found.makespan < *known) {
-      std::swap(same->problem, result.problem);
-      std::swap(same->found, result.found);
-    }
-    result.addForm(*same);
-  }
-  result.found.stopped |= stopped;
-  return all;
-}
-
-void LayoutSummary::merge(const LayoutSummary &other,
-                          std::optional<Rational> otherBound) {
-  bound = std::min(bound, otherBound.value_or(bound));
-  searched += other.searched;
-  bounded += other.bounded;
-  if (other.evenMakespan &&
-      (!evenMakespan || *other.evenMakespan < *evenMakespan))
-    evenMakespan = other.evenMakespan;
 }
 
 } // namespace pipec

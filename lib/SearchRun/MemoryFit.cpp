@@ -30,8 +30,8 @@ namespace {
 class MemoryFit {
 public:
   MemoryFit(ScheduleSearch &search, const SearchRequest &request,
-            PlacementFinder find, DiagEngine &diags)
-      : search(search), request(request), find(find), diags(diags) {}
+            DiagEngine &diags)
+      : search(search), request(request), diags(diags) {}
 
   FailureOr<PlacementResult> run();
 
@@ -51,6 +51,9 @@ private:
   }
   bool isStopped() const { return request.stop && *request.stop; }
   FailureOr<PlacementResult> result();
+  FailureOr<PlacementResult> find(const SearchRequest &own) {
+    return searchPlacements(search, own, diags);
+  }
 
   struct Best {
     SavedSchedule saved;
@@ -60,7 +63,6 @@ private:
 
   ScheduleSearch &search;
   const SearchRequest &request;
-  PlacementFinder find;
   DiagEngine &diags;
   /// The result as it is, unless none fits.
   std::optional<PlacementResult> plain;
@@ -77,22 +79,14 @@ private:
 /// False if the bound without a limit shows that nothing is better than the
 /// result as it is.
 bool MemoryFit::canGain() {
-  std::vector<PlacementTrial> trials = plain->trials;
-  if (trials.empty())
-    trials.push_back(
-        {request.chunks, request.isV, request.form(), {}, {}, {}, {}, {}});
-  return any_of(trials, [&](const PlacementTrial &trial) {
-    if (trial.form == BackwardForm::Mixed ||
-        trial.outcome == PlacementTrial::Outcome::Covered)
+  return any_of(plain->trials, [&](const PlacementTrial &trial) {
+    if (trial.outcome == PlacementTrial::Outcome::Covered)
       return false;
-    SearchRequest own = request;
+    SearchRequest own = requestOf(request, trial);
     own.anyMemory = true;
-    own.chunks = trial.chunks;
-    own.isV = trial.isV;
-    own.split = trial.form == BackwardForm::Split;
     FailureOr<SearchProblem> problem = search.prepare(own);
     return succeeded(problem) &&
-           search::leastBound(problem->model).bound < plain->found.makespan;
+           problem->leastBound().bound < plain->found.makespan;
   });
 }
 
@@ -110,7 +104,9 @@ LogicalResult MemoryFit::findWithoutLimit() {
   // Costs per part give the settings of the placement.
   ScheduleHeader header = free.problem.model.header;
   header.memory = {};
-  if (failed(applyMemory(header, request.given, diags)))
+  if (request.model)
+    header.memory = request.model->memory;
+  else if (failed(applyMemory(header, request.given, diags)))
     return failure();
   limited = std::move(header.memory);
   return success();
@@ -154,7 +150,7 @@ void MemoryFit::searchWithMore(unsigned divisor) {
     }
     own.limits.push_back(need);
   }
-  FailureOr<PlacementResult> found = searchForms(search, own, diags);
+  FailureOr<PlacementResult> found = find(own);
   if (failed(found))
     return;
   stopped |= found->found.stopped;
@@ -172,7 +168,7 @@ void MemoryFit::tryStarts() {
     budget.spend(1000 * uint64_t(problem.model.problem.numSteps()));
     if (problem.request.takes(start))
       trySchedule(*start.schedule, start.title());
-    else if (!start.words.empty())
+    if (!start.words.empty())
       trySchedule(search::makeSchedule(problem.model, start.words),
                   start.title());
   }
@@ -185,7 +181,7 @@ void MemoryFit::searchChunks(std::vector<bool> recomputed, unsigned parts) {
   own.anyMemory = false;
   own.recomputed = std::move(recomputed);
   own.parts = parts;
-  FailureOr<PlacementResult> found = searchForms(search, own, diags);
+  FailureOr<PlacementResult> found = find(own);
   if (failed(found))
     return;
   stopped |= found->found.stopped;
@@ -228,7 +224,9 @@ FailureOr<PlacementResult> MemoryFit::result() {
     made.plain = {plain->found.makespan, plain->bound()};
   }
   // What follows is about the schedule with its limits.
-  made.trials.clear();
+  for (PlacementTrial &trial : made.trials)
+    if (trial.hasSchedules() && trial.outcome != PlacementTrial::Outcome::Best)
+      trial.makespan = std::nullopt;
   made.problem.starts.clear();
   made.problem.request.anyMemory = false;
   made.problem.request.parts = 1;
@@ -238,6 +236,9 @@ FailureOr<PlacementResult> MemoryFit::result() {
                              best->saved.memoryBy, std::move(best->start),
                              found)))
     return failure();
+  for (PlacementTrial &trial : made.trials)
+    if (trial.outcome == PlacementTrial::Outcome::Best)
+      trial.makespan = found.makespan;
   return made;
 }
 
@@ -293,9 +294,8 @@ FailureOr<PlacementResult> MemoryFit::run() {
 
 FailureOr<PlacementResult> searchWithinMemory(ScheduleSearch &search,
                                               const SearchRequest &request,
-                                              PlacementFinder find,
                                               DiagEngine &diags) {
-  return MemoryFit(search, request, find, diags).run();
+  return MemoryFit(search, request, diags).run();
 }
 
 } // namespace pipec

@@ -195,8 +195,8 @@ std::optional<SearchProblem> Levels::problemOf(Rational limit) const {
       search::makeModel(header, problem.request.split, diags);
   if (!fits || failed(model))
     return std::nullopt;
-  SearchProblem own = {
-      problem.request, std::move(*model), {}, {}, problem.libraryLeftOut};
+  SearchProblem own = {problem.request,       std::move(*model), {}, {}, {},
+                       problem.libraryLeftOut};
   llvm::copy_if(problem.starts, std::back_inserter(own.starts),
                 [&](const SearchStart &start) {
                   return own.model.problem.isValid(start.words);

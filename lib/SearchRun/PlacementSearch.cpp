@@ -3,6 +3,8 @@
 
 #include "SearchRun/PlacementSearch.h"
 
+#include "Search/Mixed.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -10,10 +12,41 @@ using namespace llvm;
 
 namespace pipec {
 
-/// The outcome of a search with this bound when another makespan is the best.
-static PlacementTrial::Outcome lostTo(Rational makespan, Rational bound) {
-  return bound >= makespan ? PlacementTrial::Outcome::Excluded
-                           : PlacementTrial::Outcome::Slower;
+/// The short searches get one of so many parts of the effort.
+static constexpr unsigned probeParts = 4;
+
+std::vector<PlacementTrial> trialsOf(const SearchRequest &request) {
+  std::vector<PlacementTrial> trials;
+  auto add = [&](unsigned chunks, bool isV) {
+    for (BackwardForm form :
+         {BackwardForm::Split, BackwardForm::Whole, BackwardForm::Mixed}) {
+      bool isPossible = form != BackwardForm::Mixed ||
+                        (!request.oneForm && request.recomputed.empty());
+      if (request.anyForm ? isPossible : form == request.form())
+        trials.push_back({chunks, isV, form});
+    }
+  };
+  if (!request.anyPlacement) {
+    add(request.chunks, request.isV);
+    return trials;
+  }
+  for (unsigned chunks = 1; chunks <= request.chunks; ++chunks)
+    add(chunks, /*isV=*/false);
+  for (unsigned chunks = 2; chunks <= request.chunks; chunks += 2)
+    if (request.ranks > 1)
+      add(chunks, /*isV=*/true);
+  return trials;
+}
+
+SearchRequest requestOf(const SearchRequest &request,
+                        const PlacementTrial &trial) {
+  SearchRequest own = request;
+  own.anyPlacement = false;
+  own.chunks = trial.chunks;
+  own.isV = trial.isV;
+  own.split = trial.form != BackwardForm::Whole;
+  own.mixed = trial.form == BackwardForm::Mixed;
+  return own;
 }
 
 namespace {
@@ -22,21 +55,15 @@ class Placements {
 public:
   Placements(ScheduleSearch &search, const SearchRequest &request,
              DiagEngine &diags)
-      : search(search), request(request), diags(diags) {}
+      : search(search), request(request), diags(diags) {
+    result.trials = trialsOf(request);
+  }
 
-  void addPlacement(unsigned chunks, bool isV);
   FailureOr<PlacementResult> run();
 
 private:
   using Outcome = PlacementTrial::Outcome;
 
-  SearchRequest requestOf(const PlacementTrial &trial) const {
-    SearchRequest own = request;
-    own.chunks = trial.chunks;
-    own.isV = trial.isV;
-    own.split = trial.form == BackwardForm::Split;
-    return own;
-  }
   /// True if two trials have the same placement and different forms.
   static bool isOtherForm(const PlacementTrial &a, const PlacementTrial &b) {
     return a.chunks == b.chunks && a.isV == b.isV && a.form != b.form;
@@ -44,9 +71,10 @@ private:
   LogicalResult prepare();
   void dropCovered();
   LogicalResult addStarts();
-  LogicalResult searchTrial(PlacementTrial &trial, SearchProblem &problem,
-                            uint64_t work);
-  LogicalResult takeMixed(uint64_t work);
+  bool isOpen(const PlacementTrial &trial) const;
+  LogicalResult searchAll();
+  void addSeeds(unsigned number);
+  LogicalResult searchTrial(unsigned number, uint64_t work);
   void makeBest(unsigned trial, FoundSchedule found);
   void finish();
 
@@ -57,16 +85,12 @@ private:
   /// By trial; nothing where no schedule exists.
   std::vector<std::optional<SearchProblem>> problems;
   std::optional<unsigned> best;
+  /// The work that is left.
+  uint64_t left = 0;
   bool stopped = false;
 };
 
 } // namespace
-
-void Placements::addPlacement(unsigned chunks, bool isV) {
-  for (BackwardForm form : {BackwardForm::Split, BackwardForm::Whole})
-    if (request.anyForm || form == request.form())
-      result.trials.push_back({chunks, isV, form, {}, {}, {}, {}, {}});
-}
 
 /// Makes the problem of each trial; reports why when there is none.
 LogicalResult Placements::prepare() {
@@ -81,35 +105,40 @@ LogicalResult Placements::prepare() {
       // Most warnings are the same for all.
       return warnings.insert(diagnostic.message).second;
     });
-    FailureOr<SearchProblem> problem = search.prepare(requestOf(trial));
+    FailureOr<SearchProblem> problem =
+        search.prepare(requestOf(request, trial));
     if (failed(problem)) {
       problems.push_back(std::nullopt);
       trial.outcome = Outcome::NoSchedule;
       continue;
     }
-    search::LowerBound least = search::leastBound(problem->model);
+    search::LowerBound least = problem->leastBound();
     trial.bound = least.bound;
     trial.source = least.source;
     problems.push_back(std::move(*problem));
   }
   if (any_of(problems, [](const auto &problem) { return problem; }))
     return success();
-  (void)search.prepare(requestOf(result.trials.front()));
+  (void)search.prepare(requestOf(request, result.trials.front()));
   return failure();
 }
 
-/// Marks the whole backwards of a placement whose split ones cover them.
+/// Marks the other backwards of a placement whose split ones cover them.
 void Placements::dropCovered() {
+  bool covers = false;
   for (auto [i, trial] : enumerate(result.trials)) {
-    if (trial.form != BackwardForm::Whole || !request.anyForm)
-      continue;
-    const auto &split = problems[i - 1];
+    auto &problem = problems[i];
     DiagEngine::ScopedFilter quiet(diags, [](Diagnostic &) { return false; });
-    if (!split || !search::splitCoversAll(split->model, diags))
-      continue;
-    trial.outcome = Outcome::Covered;
-    trial.bound = std::nullopt;
-    problems[i] = std::nullopt;
+    if (trial.form == BackwardForm::Split) {
+      covers = problem && request.anyForm &&
+               search::splitCoversAll(problem->model, diags);
+      if (covers)
+        problem->request.takesAnyForm = true;
+    } else if (covers) {
+      trial.outcome = Outcome::Covered;
+      trial.bound = std::nullopt;
+      problem = std::nullopt;
+    }
   }
 }
 
@@ -125,7 +154,7 @@ LogicalResult Placements::addStarts() {
 }
 
 void Placements::makeBest(unsigned trial, FoundSchedule found) {
-  if (best)
+  if (best && *best != trial)
     result.trials[*best].outcome =
         lostTo(found.makespan, *result.trials[*best].bound);
   best = trial;
@@ -133,49 +162,47 @@ void Placements::makeBest(unsigned trial, FoundSchedule found) {
   result.found = std::move(found);
 }
 
-LogicalResult Placements::searchTrial(PlacementTrial &trial,
-                                      SearchProblem &problem, uint64_t work) {
+/// Lets mixed backwards start from the words of the other forms.
+void Placements::addSeeds(unsigned number) {
+  SearchProblem &problem = *problems[number];
+  auto mixed = search::MixedProblem::make(problem.model, *problem.whole);
+  for (auto [i, other] : enumerate(problems)) {
+    if (!mixed || !other || !other->resumed ||
+        !isOtherForm(result.trials[i], result.trials[number]))
+      continue;
+    const search::Words &words = other->starts.back().words;
+    problem.seeds.push_back(other->request.split ? mixed->fromSplit(words)
+                                                 : mixed->fromWhole(words));
+  }
+}
+
+/// Searches with so much work, from the best words of an earlier search on.
+LogicalResult Placements::searchTrial(unsigned number, uint64_t work) {
+  PlacementTrial &trial = result.trials[number];
+  SearchProblem &problem = *problems[number];
+  if (problem.request.mixed)
+    addSeeds(number);
   std::optional<Rational> useless;
-  if (best)
+  if (best && *best != number)
     useless = result.found.makespan;
   FailureOr<FoundSchedule> found = search.find(problem, {work, useless});
   if (failed(found))
     return failure();
+  left -= std::min(left, found->spent);
+  if (trial.bound && *trial.bound > found->bound && best == number)
+    found->takeBound(result.found);
   trial.makespan = found->makespan;
-  trial.bound = found->bound;
-  trial.source = found->source;
-  stopped |= found->stopped;
-  if (!best || found->makespan < result.found.makespan)
-    makeBest(&trial - result.trials.data(), std::move(*found));
-  else
-    trial.outcome = lostTo(result.found.makespan, found->bound);
-  return success();
-}
-
-/// Uses a start with mixed backwards if it is better than all results.
-LogicalResult Placements::takeMixed(uint64_t work) {
-  if (!request.anyForm || request.onlyWords)
-    return success();
-  for (unsigned i = 0, e = result.trials.size(); i != e; ++i) {
-    if (!problems[i] || result.trials[i].form != BackwardForm::Split)
-      continue;
-    FoundSchedule found = result.found;
-    if (failed(search.takeMixed(*problems[i], SearchLimits{work}, found)))
-      return failure();
-    if (found.form != BackwardForm::Mixed ||
-        !(found.makespan < result.found.makespan))
-      continue;
-    if (best == i && result.trials[i + 1].outcome == Outcome::Covered &&
-        found.bound < result.found.bound)
-      found.takeBound(result.found);
-    PlacementTrial trial = result.trials[i];
-    trial.form = BackwardForm::Mixed;
-    trial.makespan = found.makespan;
-    trial.bound = found.bound;
-    result.trials.push_back(trial);
-    problems.push_back(problems[i]);
-    makeBest(result.trials.size() - 1, std::move(found));
+  if (!trial.bound || *trial.bound <= found->bound) {
+    trial.bound = found->bound;
+    trial.source = found->source;
   }
+  stopped |= found->stopped;
+  if (found->start.empty())
+    problem.resume(found->words, found->makespan);
+  if (!best || found->makespan < result.found.makespan || best == number)
+    makeBest(number, std::move(*found));
+  else
+    trial.outcome = lostTo(result.found.makespan, *trial.bound);
   return success();
 }
 
@@ -183,93 +210,98 @@ LogicalResult Placements::takeMixed(uint64_t work) {
 void Placements::finish() {
   const PlacementTrial &own = result.trials[*best];
   result.problem = std::move(*problems[*best]);
+  result.problem.endResume();
   result.found.stopped = stopped;
   result.coverage = own.form == BackwardForm::Split   ? Coverage::Split
                     : own.form == BackwardForm::Whole ? Coverage::Whole
                                                       : Coverage::All;
   for (PlacementTrial &other : result.trials) {
-    if (!isOtherForm(own, other) || own.form == BackwardForm::Mixed ||
-        other.form == BackwardForm::Mixed)
+    if (!isOtherForm(own, other) || own.form == BackwardForm::Mixed)
       continue;
+    bool isMixed = other.form == BackwardForm::Mixed;
     if (other.outcome == Outcome::Covered) {
       result.coverage = Coverage::All;
     } else if (other.outcome != Outcome::NoSchedule) {
-      result.coverage = Coverage::Either;
+      result.coverage = isMixed ? Coverage::All : Coverage::Either;
       result.other = {*other.bound, other.source};
     }
   }
-  // The rest of the report is about one placement and one form.
-  if (result.trials.size() == 1)
-    result.trials.clear();
+}
+
+/// True if a longer search of a trial may find the best schedule.
+bool Placements::isOpen(const PlacementTrial &trial) const {
+  return trial.hasSchedules() &&
+         (!best || *trial.bound < result.found.makespan) &&
+         (!trial.makespan || *trial.bound < *trial.makespan);
+}
+
+/// Searches all trials with a part of the effort, then those that are still
+/// open with equal parts of the rest, the best ones first.
+LogicalResult Placements::searchAll() {
+  std::vector<unsigned> order;
+  for (unsigned i = 0; i != result.trials.size(); ++i)
+    if (problems[i])
+      order.push_back(i);
+  left = request.work();
+  bool isOne = order.size() == 1;
+  for (bool isLast : {false, true}) {
+    if (isOne && !isLast)
+      continue;
+    auto value = [&](unsigned i) {
+      const PlacementTrial &trial = result.trials[i];
+      return isLast && trial.makespan ? *trial.makespan : *trial.bound;
+    };
+    // Mixed backwards start from the words of the other forms.
+    auto isMixed = [&](unsigned i) { return problems[i]->request.mixed; };
+    llvm::stable_sort(order, [&](unsigned a, unsigned b) {
+      return std::pair(isMixed(a), value(a)) < std::pair(isMixed(b), value(b));
+    });
+    for (auto [place, i] : enumerate(order)) {
+      PlacementTrial &trial = result.trials[i];
+      if (!isOpen(trial)) {
+        if (best != i && *trial.bound >= result.found.makespan)
+          trial.outcome = Outcome::Excluded;
+        continue;
+      }
+      if (best && request.stop && *request.stop) {
+        stopped = true;
+        continue;
+      }
+      unsigned others =
+          count_if(ArrayRef(order).drop_front(place), [&](unsigned other) {
+            return isOpen(result.trials[other]);
+          });
+      uint64_t work =
+          isLast ? left / others : request.work() / (probeParts * order.size());
+      if (failed(searchTrial(i, work)))
+        return failure();
+    }
+  }
+  return success();
 }
 
 FailureOr<PlacementResult> Placements::run() {
   if (failed(prepare()))
     return failure();
   dropCovered();
-  if (failed(addStarts()))
-    return failure();
-  std::vector<unsigned> order;
-  for (unsigned i = 0; i != result.trials.size(); ++i)
-    if (problems[i])
-      order.push_back(i);
-  llvm::stable_sort(order, [&](unsigned a, unsigned b) {
-    return *result.trials[a].bound < *result.trials[b].bound;
-  });
-  uint64_t work = request.work() / order.size();
-  for (unsigned i : order) {
-    PlacementTrial &trial = result.trials[i];
-    if (best && *trial.bound >= result.found.makespan) {
-      trial.outcome = Outcome::Excluded;
-      continue;
-    }
-    if (best && request.stop && *request.stop) {
-      stopped = true;
-      continue;
-    }
-    if (failed(searchTrial(trial, *problems[i], work)))
-      return failure();
-  }
-  if (failed(takeMixed(work)))
+  if (failed(addStarts()) || failed(searchAll()))
     return failure();
   finish();
   return std::move(result);
 }
 
-void PlacementResult::addForm(const PlacementResult &form) {
-  coverage = Coverage::Either;
-  other = {form.found.bound, form.found.source};
-  const FoundSchedule *both[] = {&found, &form.found};
-  for (const FoundSchedule *one : both)
-    trials.push_back({problem.request.chunks,
-                      problem.request.isV,
-                      one->form,
-                      one == &found ? PlacementTrial::Outcome::Best
-                                    : lostTo(found.makespan, one->bound),
-                      one->makespan,
-                      one->bound,
-                      one->source,
-                      {}});
-}
-
-FailureOr<PlacementResult> searchForms(ScheduleSearch &search,
-                                       const SearchRequest &request,
-                                       DiagEngine &diags) {
-  Placements placements(search, request, diags);
-  placements.addPlacement(request.chunks, request.isV);
-  return placements.run();
+Rational PlacementResult::boundOfAll() const {
+  Rational least = bound().bound;
+  for (const PlacementTrial &trial : trials)
+    if (trial.hasSchedules() && trial.bound)
+      least = std::min(least, *trial.bound);
+  return least;
 }
 
 FailureOr<PlacementResult> searchPlacements(ScheduleSearch &search,
                                             const SearchRequest &request,
                                             DiagEngine &diags) {
-  Placements placements(search, request, diags);
-  for (unsigned chunks = 1; chunks <= request.chunks; ++chunks)
-    placements.addPlacement(chunks, /*isV=*/false);
-  for (unsigned chunks = 2; chunks <= request.chunks; chunks += 2)
-    if (request.ranks > 1)
-      placements.addPlacement(chunks, /*isV=*/true);
-  return placements.run();
+  return Placements(search, request, diags).run();
 }
 
 } // namespace pipec

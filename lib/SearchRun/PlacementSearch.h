@@ -6,16 +6,13 @@
 #include "Driver/Figures.h"
 #include "SearchRun/ScheduleSearch.h"
 
-#include "llvm/ADT/STLFunctionalExtras.h"
-
 namespace pipec {
 
-/// A placement with a number of chunks and a form of the backward, and the
-/// outcome of its search.
+/// A placement with a number of chunks, a form of the backward and, if layouts
+/// are searched, one or all of them; and the outcome of its search.
 struct PlacementTrial {
   unsigned chunks = 1;
   bool isV = false;
-  /// `Mixed` for starts alone.
   BackwardForm form = BackwardForm::Split;
   enum class Outcome {
     Best,
@@ -30,15 +27,35 @@ struct PlacementTrial {
     /// The search was stopped before.
     NotSearched,
   } outcome = Outcome::NotSearched;
-  std::optional<Rational> makespan, bound;
+  std::optional<Rational> makespan = std::nullopt, bound = std::nullopt;
   search::BoundSource source = search::BoundSource::Paths;
-  std::string reason;
+  std::string reason = "";
+  /// The layout, as text; empty if the trial is of several.
+  std::string layout = "";
+
+  bool hasSchedules() const {
+    return outcome != Outcome::Covered && outcome != Outcome::NoSchedule;
+  }
 };
 inline llvm::StringRef nameOf(PlacementTrial::Outcome outcome) {
   static constexpr llvm::StringLiteral names[] = {
       "best", "slower", "excluded", "covered", "no schedule", "not searched"};
   return names[unsigned(outcome)];
 }
+/// The outcome of a search with this bound when another makespan is the best.
+inline PlacementTrial::Outcome lostTo(Rational makespan, Rational bound) {
+  return bound >= makespan ? PlacementTrial::Outcome::Excluded
+                           : PlacementTrial::Outcome::Slower;
+}
+
+/// The placements and forms of a request: `loop` with 1 to `chunks` chunks and
+/// `v` with 2, 4, ... chunks if it has `anyPlacement`, else its own placement;
+/// all forms if it has `anyForm`, but `Mixed` only if it does not need words.
+/// The forms of a placement follow each other, split ones first.
+std::vector<PlacementTrial> trialsOf(const SearchRequest &request);
+/// The request of one of these.
+SearchRequest requestOf(const SearchRequest &request,
+                        const PlacementTrial &trial);
 
 /// The schedules that a bound holds for: all backwards split, all whole, either
 /// of these, or any.
@@ -55,7 +72,7 @@ struct PlacementResult {
   /// That of the best placement and form.
   SearchProblem problem;
   FoundSchedule found;
-  /// Empty if one form of one placement was searched.
+  /// One for each placement and form.
   std::vector<PlacementTrial> trials;
   /// The bound of the other form of the placement, where it was searched, too.
   std::optional<search::LowerBound> other = std::nullopt;
@@ -78,35 +95,26 @@ struct PlacementResult {
       return *other;
     return {found.bound, found.source};
   }
-  /// Makes the bound one of another form, too. There are no trials before.
-  void addForm(const PlacementResult &form);
+  /// The same for all placements, forms and layouts: the least of their bounds.
+  Rational boundOfAll() const;
 };
 
-/// Searches one placement, with one form of the backward or, if the request
-/// has `anyForm`, with both. Each gets an equal part of the effort, first the
-/// one with the smaller bound; a form whose bound shows that it cannot be
-/// better is not searched.
-llvm::FailureOr<PlacementResult> searchForms(ScheduleSearch &search,
-                                             const SearchRequest &request,
-                                             DiagEngine &diags);
-
-/// Searches `loop` with 1 to `chunks` chunks and `v` with 2, 4, ... chunks, as
-/// far as they fit the memory, each like `searchForms`. The costs are per part
-/// of the model.
+/// Searches the placements and forms of a request, each with a short search in
+/// the order of their bounds, and those that can still be the best with the
+/// rest of the effort. One whose bound shows that it cannot be the best is not
+/// searched. If there are several placements, the costs are per part of the
+/// model.
 llvm::FailureOr<PlacementResult> searchPlacements(ScheduleSearch &search,
                                                   const SearchRequest &request,
                                                   DiagEngine &diags);
 
-/// One of the two functions above.
-using PlacementFinder =
-    llvm::function_ref<llvm::FailureOr<PlacementResult>(const SearchRequest &)>;
-
-/// Searches like `find` and, if the memory is limited, for schedules that fit
-/// with recomputation or copies to the host, with as much work again. Returns
-/// the best; those without these if they are as good. Reports what `find` does.
+/// Searches like `searchPlacements` and, if the memory is limited, for
+/// schedules that fit with recomputation or copies to the host, with as much
+/// work again. Returns the best; those without these if they are as good.
+/// Reports what `searchPlacements` does.
 llvm::FailureOr<PlacementResult>
 searchWithinMemory(ScheduleSearch &search, const SearchRequest &request,
-                   PlacementFinder find, DiagEngine &diags);
+                   DiagEngine &diags);
 
 /// The results for all layouts of a model.
 struct LayoutSummary {
@@ -121,26 +129,26 @@ struct LayoutSummary {
   /// The even layout, and its makespan if it has a schedule.
   std::string even;
   std::optional<Rational> evenMakespan;
-
-  /// Adds the layouts with another form of the backward.
-  void merge(const LayoutSummary &other, std::optional<Rational> otherBound);
+  /// The layouts that were searched, and all others, of each placement and
+  /// form.
+  std::vector<PlacementTrial> each;
 };
 
 struct LayoutResult {
-  /// Those of the best layout. There are no trials.
+  /// Those of the best layout. The trials are for all layouts.
   PlacementResult result;
   LayoutSummary summary;
 };
 
-/// Searches for the layers of each stage, and for the order of the steps. The
-/// layout of `request` is an even one; every stage gets at least one of its
-/// layers, in their order. If Megatron-LM builds models with these layers, only
-/// layouts that it accepts are searched. The even layout is searched first,
-/// then the others in the order of their bounds, each with a part of the
-/// effort, until no layout can be better. The best layout gets the rest of the
-/// effort. With `anyForm`, both forms of the backward are searched in the order
-/// of their bounds. Reports costs that cannot be searched, too few layers, and
-/// when no layout has a schedule.
+/// Searches for the layers of each stage, and for the order of the steps, with
+/// the placements and forms of the request. The layout of `request` is an even
+/// one; every stage gets at least one of its layers, in their order. If
+/// Megatron-LM builds models with these layers, only layouts that it accepts
+/// are searched. Each placement and form, in the order of their bounds, begins
+/// with the even layout; the others follow in the order of their bounds, until
+/// no layout can be better. The rest of the effort is for the best layouts.
+/// Reports costs that cannot be searched, too few layers, and when no layout
+/// has a schedule.
 llvm::FailureOr<LayoutResult> searchLayouts(ScheduleSearch &search,
                                             const SearchRequest &request,
                                             DiagEngine &diags);

@@ -4,6 +4,8 @@
 #include "SearchRun/ScheduleSearch.h"
 
 #include "Driver/Figures.h"
+#include "IR/RegularPlacements.h"
+#include "Search/Mixed.h"
 #include "Simulation/Memory.h"
 #include "Support/Decimal.h"
 #include "Support/Diagnostics/SearchDiags.h"
@@ -25,6 +27,30 @@ std::vector<search::Words> SearchProblem::orders() const {
   return orders;
 }
 
+search::LowerBound SearchProblem::leastBound() const {
+  if (!request.mixed)
+    return search::leastBound(model);
+  return search::relaxedBound(model, /*mixed=*/true, Rational(0),
+                              search::Budget(0));
+}
+
+void SearchProblem::resume(const search::Words &words, Rational makespan) {
+  if (request.mixed) {
+    seeds.push_back(words);
+    return;
+  }
+  if (!resumed)
+    starts.emplace_back();
+  starts.back() = {"the best so far", {}, words, makespan};
+  resumed = true;
+}
+
+void SearchProblem::endResume() {
+  if (resumed)
+    starts.pop_back();
+  resumed = false;
+}
+
 /// By stage, whether its chunk is recomputed.
 static std::vector<bool> recomputedStages(const SearchRequest &request) {
   std::vector<bool> stages;
@@ -42,9 +68,17 @@ MemorySettings withoutLimits(const MemorySettings &memory) {
   return rest;
 }
 
-FailureOr<SearchProblem> ScheduleSearch::prepare(const SearchRequest &request) {
+std::string SearchRequest::placementName() const {
+  if (!model)
+    return isV ? "v" : "loop";
+  ArrayRef<uint32_t> map = model->placement.map(0);
+  return isLoop(map, ranks) ? "loop" : hasLegs(map, ranks) ? "v" : "explicit";
+}
+
+/// The header of a request without a model.
+FailureOr<ScheduleHeader>
+ScheduleSearch::makeHeader(const SearchRequest &request) {
   ScheduleHeader header;
-  header.name = "found";
   header.numRanks = request.ranks;
   header.numStages = request.ranks * request.chunks;
   uint64_t units = uint64_t(request.microbatches) * request.slices;
@@ -65,6 +99,21 @@ FailureOr<SearchProblem> ScheduleSearch::prepare(const SearchRequest &request) {
   if (failed(applyCosts(header, request.given, diags)) ||
       failed(applyMemory(header, request.given, diags)))
     return failure();
+  return header;
+}
+
+FailureOr<SearchProblem> ScheduleSearch::prepare(const SearchRequest &request) {
+  ScheduleHeader header;
+  if (request.model) {
+    header = *request.model;
+    header.params.clear();
+    header.expectations.clear();
+    header.phases.clear();
+    header.source = {};
+  } else if (failed(store(makeHeader(request), header))) {
+    return failure();
+  }
+  header.name = "found";
   if (request.anyMemory)
     header.memory = withoutLimits(header.memory);
   for (auto [rank, limit] : enumerate(request.limits))
@@ -86,7 +135,12 @@ FailureOr<SearchProblem> ScheduleSearch::prepare(const SearchRequest &request) {
     return diags.report(DiagLoc(), diag::SearchOverlaps,
                         request.slices == 1 ? "a certificate"
                                             : "a search with slices");
-  return SearchProblem{request, std::move(*model), {}, {}, 0};
+  SearchProblem problem{request, std::move(*model)};
+  if (request.mixed &&
+      failed(store(search::makeModel(header, /*split=*/false, diags),
+                   problem.whole)))
+    return failure();
+  return problem;
 }
 
 LogicalResult ScheduleSearch::addStarts(SearchProblem &problem,
@@ -103,12 +157,13 @@ LogicalResult ScheduleSearch::addStarts(SearchProblem &problem,
     problem.libraryLeftOut = starts.addLibrary(library, budget);
     workOnLibrary += budget.spent();
   }
+  if (problem.request.model)
+    starts.addModel(*problem.request.model);
   for (auto [i, input] : enumerate(problem.request.starts)) {
     DiagEngine::ScopedFilter filter(diags, [&](Diagnostic &) { return !used; });
     bool added = succeeded(starts.add(input));
     if (added && starts.all().back().words.empty() &&
-        !problem.request.takes(starts.all().back()) &&
-        !problem.request.takesMixed(starts.all().back()))
+        !problem.request.takes(starts.all().back()))
       added =
           succeeded(diags.report(DiagLoc(), diag::SearchStart, shortened(input),
                                  "its overlaps one by one wait for each "
@@ -169,6 +224,8 @@ search::SearchOptions ScheduleSearch::optionsOf(const SearchProblem &problem,
 
 FailureOr<FoundSchedule> ScheduleSearch::find(const SearchProblem &problem,
                                               const SearchLimits &limits) {
+  if (problem.request.mixed)
+    return findMixed(problem, limits);
   FoundSchedule found;
   found.model = problem.model;
   found.library = problem.library;
@@ -183,6 +240,7 @@ FailureOr<FoundSchedule> ScheduleSearch::find(const SearchProblem &problem,
   found.proof = std::move(result.proof);
   // The number of schedules left out depends on the clock.
   const std::atomic<bool> *stop = problem.request.stop;
+  found.spent = result.spent;
   found.stopped = result.stopped || (problem.libraryLeftOut && stop && *stop);
   bool recomputes = !model.recomputed.empty();
   if (recomputes)
@@ -210,6 +268,75 @@ FailureOr<FoundSchedule> ScheduleSearch::find(const SearchProblem &problem,
   if (better &&
       failed(better->schedule ? setStart(problem, *better, found)
                               : setWords(problem, better->words, found)))
+    return failure();
+  return found;
+}
+
+/// Searches words of one form with a half of the work, unless there are seeds,
+/// and with the rest words of both.
+FailureOr<FoundSchedule> ScheduleSearch::findMixed(const SearchProblem &problem,
+                                                   const SearchLimits &limits) {
+  FoundSchedule found;
+  found.model = problem.model;
+  found.library = problem.library;
+  found.libraryLeftOut = problem.libraryLeftOut;
+  auto mixed = search::MixedProblem::make(problem.model, *problem.whole);
+  if (!mixed)
+    return diags.report(problem.model.header.source, diag::SearchTimes);
+  const std::atomic<bool> *stop = problem.request.stop;
+  std::vector<search::Words> starts = problem.seeds;
+  if (starts.empty())
+    for (const search::Model *model : {&problem.model, &*problem.whole}) {
+      bool isWhole = !model->problem.split;
+      search::SearchOptions options =
+          optionsOf(problem, SearchLimits{limits.work / 4});
+      options.progress = nullptr;
+      search::SearchResult result = search::search(
+          model->problem,
+          isWhole ? std::vector<search::Words>() : problem.orders(), options);
+      found.spent += result.spent;
+      starts.push_back(isWhole ? mixed->fromWhole(result.best.words)
+                               : mixed->fromSplit(result.best.words));
+    }
+  for (const SearchStart &start : problem.starts) {
+    if (!start.schedule)
+      starts.push_back(start.words);
+    else if (auto words = mixed->wordsOf(*start.schedule))
+      starts.push_back(std::move(*words));
+  }
+  progress.phase("searching for split and whole backwards");
+  search::LowerBound least = problem.leastBound();
+  search::Budget budget(limits.work - std::min(limits.work, found.spent), stop);
+  search::Budget own = budget.part(budget.left() * 3 / 4);
+  search::Found best =
+      search::searchMixed(*mixed, starts, problem.request.seed,
+                          mixed->ticksNotBelow(least.bound), own);
+  found.spent += own.spent();
+  found.stopped = stop && *stop;
+  found.overlapsGain = search::overlapsGain(problem.model, /*mixed=*/true);
+  const SearchStart *better =
+      bestStart(problem.starts, std::nullopt, [&](const SearchStart &start) {
+        return problem.request.takes(start);
+      });
+  assert((better || !best.words.empty()) && "words of one form can run");
+  if (best.words.empty()) {
+    found.makespan = better->makespan;
+  } else {
+    found.words = std::move(best.words);
+    found.schedule = mixed->makeSchedule(found.words);
+    found.form = formOf(found.schedule);
+    std::optional<Rational> makespan = makespanOf(found.schedule, diags);
+    assert(makespan && "what is found can run");
+    found.makespan = *makespan;
+    if (better && better->makespan < found.makespan)
+      found.makespan = better->makespan;
+    else
+      better = nullptr;
+  }
+  uint64_t left = limits.work - std::min(limits.work, found.spent);
+  relaxBound(problem, SearchLimits{left * 4}, /*mixed=*/true, found);
+  if (better ? failed(setStart(problem, *better, found))
+             : failed(measure(problem.request, found)))
     return failure();
   return found;
 }
@@ -255,22 +382,6 @@ LogicalResult ScheduleSearch::setSaved(const SearchProblem &problem,
   return measure(problem.request, found);
 }
 
-LogicalResult ScheduleSearch::takeMixed(const SearchProblem &problem,
-                                        const SearchLimits &limits,
-                                        FoundSchedule &found) {
-  const SearchStart *better =
-      bestStart(problem.starts, found.makespan, [&](const SearchStart &start) {
-        return problem.request.takesMixed(start);
-      });
-  if (!better)
-    return success();
-  found.model = problem.model;
-  found.makespan = better->makespan;
-  found.overlapsGain = search::overlapsGain(problem.model, /*mixed=*/true);
-  relaxBound(problem, limits, /*mixed=*/true, found);
-  return setStart(problem, *better, found);
-}
-
 void FoundSchedule::takeBound(const FoundSchedule &other) {
   bound = other.bound;
   boundTicks = other.boundTicks;
@@ -291,7 +402,6 @@ LogicalResult ScheduleSearch::setWords(const SearchProblem &problem,
   return measure(problem.request, found);
 }
 
-/// Verifies and measures the schedule like any other schedule.
 LogicalResult ScheduleSearch::measure(const SearchRequest &request,
                                       FoundSchedule &found) {
   if (failed(verify(found.schedule, diags)))

@@ -24,17 +24,34 @@ struct SearchRequest {
   unsigned chunks = 1;
   /// The slices of a micro-batch.
   unsigned slices = 1;
-  /// The placement `v`, else `loop`.
+  /// The placement `v`, else `loop`; without a `model`.
   bool isV = false;
+  /// The placements `loop` and `v` are searched, with up to `chunks` chunks.
+  bool anyPlacement = false;
+  /// All layouts of the layers of `given` are searched (`searchLayouts`).
+  bool anyLayout = false;
   /// Edges between stages in addition to the chain.
   GivenGraph graph;
   /// Backwards are split into I and W; if `anyForm`, in one of the searches.
   bool split = true;
-  /// Both forms of backwards are searched, and a start that mixes them counts.
+  /// Each backward is split or whole; `split` is true.
+  bool mixed = false;
+  /// All forms of backwards are searched.
   bool anyForm = false;
-  /// The result has a word per rank: a start with overlaps, or with mixed
-  /// backwards, gives its order only.
+  /// The search is of split backwards, which are no worse than other forms, so
+  /// that starts of any form count.
+  bool takesAnyForm = false;
+  /// The result has a word per rank: a start with overlaps, or with another
+  /// form of backwards, gives its order only.
   bool onlyWords = false;
+  /// The result has one form of backwards.
+  bool oneForm = false;
+  /// A schedule for the sizes of the request, with its costs, whose placement,
+  /// edges and tied stages are kept, and from whose order the search starts;
+  /// may be null.
+  std::shared_ptr<const Schedule> model = nullptr;
+  /// The order of `model` is kept, too: its layout is searched.
+  bool isFixed = false;
   /// The bound is to be certified, so that costs at which overlaps gain are
   /// refused.
   bool certified = false;
@@ -52,6 +69,8 @@ struct SearchRequest {
   uint64_t effort = 10;
   /// The search gets one of this many equal parts of the effort.
   uint64_t parts = 1;
+  /// `loop`, `v` or `explicit`.
+  std::string placementName() const;
   uint64_t work() const { return effort * search::workPerEffort / parts; }
   uint64_t seed = 1;
   unsigned threads = 1;
@@ -69,22 +88,21 @@ struct SearchRequest {
   llvm::raw_ostream *log = nullptr;
 
   BackwardForm form() const {
-    return split ? BackwardForm::Split : BackwardForm::Whole;
+    return mixed   ? BackwardForm::Mixed
+           : split ? BackwardForm::Split
+                   : BackwardForm::Whole;
   }
   /// True if a start can be the result as it is, with its backwards.
   bool takes(const SearchStart &start) const {
-    return start.schedule && !onlyWords && start.form == form();
-  }
-  /// The same for a start with mixed backwards, whatever `split` is.
-  bool takesMixed(const SearchStart &start) const {
-    return start.schedule && !onlyWords && anyForm &&
-           start.form == BackwardForm::Mixed;
+    return start.schedule && !onlyWords &&
+           (mixed || takesAnyForm || start.form == form());
   }
 };
 
 /// The best schedule found, with its bounds and figures.
 struct FoundSchedule {
   search::Model model;
+  /// Words of Search/Mixed.h if the request is `mixed`.
   search::Words words;
   /// The schedule of the words, with clauses for its makespan and peaks. If
   /// `start` is not empty, it is instead a start of that title as it is, which
@@ -96,8 +114,8 @@ struct FoundSchedule {
   llvm::StringRef memoryBy;
   BackwardForm form = BackwardForm::Split;
   /// In the units of the costs. The bound holds for every schedule of the same
-  /// placement, form of backward and memory, also for those with overlaps; for
-  /// the form `Mixed`, for all forms.
+  /// placement, form of backward and memory, also for those with overlaps; if
+  /// the request is `mixed`, for all forms.
   Rational makespan, bound;
   /// That of words; of no meaning if `overlapsGain`, or for a start.
   search::Ticks boundTicks = 0;
@@ -116,6 +134,8 @@ struct FoundSchedule {
   unsigned libraryLeftOut = 0;
   /// `stop` was set before the search ended.
   bool stopped = false;
+  /// About the work of the search; the same with any number of threads.
+  uint64_t spent = 0;
   /// Where `makeReadable` found any: the blocks of `words`.
   std::optional<search::Periodic> blocks;
   /// The makespan before `makeReadable`.
@@ -130,12 +150,23 @@ struct FoundSchedule {
 struct SearchProblem {
   SearchRequest request;
   search::Model model;
+  /// If the request is `mixed`: the model with whole backwards.
+  std::optional<search::Model> whole = std::nullopt;
   /// Those of the library first.
-  std::vector<SearchStart> starts;
-  std::optional<SearchStart> library;
+  std::vector<SearchStart> starts = {};
+  std::optional<SearchStart> library = std::nullopt;
   unsigned libraryLeftOut = 0;
+  /// The last start is the result of an earlier search.
+  bool resumed = false;
+  /// If the request is `mixed`: further words to start from (Search/Mixed.h).
+  std::vector<search::Words> seeds = {};
 
   std::vector<search::Words> orders() const;
+  /// A bound that needs no search.
+  search::LowerBound leastBound() const;
+  /// The next search starts from these words, too.
+  void resume(const search::Words &words, Rational makespan);
+  void endResume();
 };
 
 /// How much a search does.
@@ -187,24 +218,24 @@ public:
   llvm::LogicalResult setSaved(const SearchProblem &problem, Schedule schedule,
                                llvm::StringRef memoryBy, std::string start,
                                FoundSchedule &found);
+  /// Verifies and measures the schedule of the result, whose makespan is set,
+  /// and adds clauses.
+  llvm::LogicalResult measure(const SearchRequest &request,
+                              FoundSchedule &found);
   /// Replaces the words of the result.
   llvm::LogicalResult setWords(const SearchProblem &problem,
                                search::Words words, FoundSchedule &found);
-  /// Replaces the result by the best start with mixed backwards, and the bound
-  /// by a bound of all forms, if that start is allowed and better.
-  llvm::LogicalResult takeMixed(const SearchProblem &problem,
-                                const SearchLimits &limits,
-                                FoundSchedule &found);
 
 private:
+  llvm::FailureOr<ScheduleHeader> makeHeader(const SearchRequest &request);
+  llvm::FailureOr<FoundSchedule> findMixed(const SearchProblem &problem,
+                                           const SearchLimits &limits);
   llvm::LogicalResult setStart(const SearchProblem &problem,
                                const SearchStart &start, FoundSchedule &found);
   void relaxBound(const SearchProblem &problem, const SearchLimits &limits,
                   bool mixed, FoundSchedule &found);
   search::SearchOptions optionsOf(const SearchProblem &problem,
                                   const SearchLimits &limits);
-  llvm::LogicalResult measure(const SearchRequest &request,
-                              FoundSchedule &found);
 
   const SearchPath &path;
   const Arguments &args;

@@ -4,8 +4,6 @@
 #include "SearchRun/SearchReport.h"
 
 #include "Driver/Figures.h"
-#include "Support/Decimal.h"
-#include "Support/Json.h"
 #include "Support/TextTable.h"
 #include "Support/Words.h"
 
@@ -116,37 +114,17 @@ void SearchReport::printMemoryBy(raw_ostream &os) const {
     os << "no schedule fits\n";
 }
 
-void SearchReport::printMemoryBy(json::OStream &json) const {
-  json.attribute("memory_by", textOrNull(found.memoryBy));
-  json.attribute("bound_plain", boundIsPlain());
-  if (found.memoryBy.empty())
-    return;
-  if (const auto &plain = result.plain)
-    json.attributeObject("plain", [&] {
-      writeExact(json, "makespan", plain->makespan);
-      writeExact(json, "bound", plain->bound.bound);
-    });
-  else
-    json.attribute("plain", nullptr);
+/// `placement v, 2 chunks`, or the number of stages if ranks have different
+/// ones.
+std::string SearchReport::placementText(bool isV, unsigned chunks) const {
+  if (!request.model)
+    return std::string(isV ? "placement v, " : "placement loop, ") +
+           countText(chunks, "chunk");
+  unsigned stages = request.model->numStages;
+  return "placement " + request.placementName() + ", " +
+         (stages == request.ranks * chunks ? countText(chunks, "chunk")
+                                           : countText(stages, "stage"));
 }
-
-static std::string nameOf(bool isV, unsigned chunks) {
-  return std::string(isV ? "placement v, " : "placement loop, ") +
-         countText(chunks, "chunk");
-}
-
-/// The columns of `--frontier`, in text and JSON.
-static constexpr struct {
-  StringLiteral name;
-  Rational (*of)(const MemoryPoint &);
-  std::string (*text)(Rational) = decimalText;
-} frontierColumns[] = {
-    {"limit", [](const MemoryPoint &point) { return point.limit; }},
-    {"makespan", [](const MemoryPoint &point) { return point.makespan; }},
-    {"bound", [](const MemoryPoint &point) { return point.bound; }},
-    {"gap", [](const MemoryPoint &point) { return point.gap(); }, gapText},
-    {"peak", [](const MemoryPoint &point) { return point.peak; }},
-};
 
 void SearchReport::printMemory(raw_ostream &os) const {
   if (minimal) {
@@ -174,23 +152,6 @@ void SearchReport::printMemory(raw_ostream &os) const {
   table.print(os);
 }
 
-void SearchReport::printMemory(json::OStream &json) const {
-  if (minimal)
-    json.attributeObject("minimal_memory", [&] {
-      writeExact(json, "limit", minimal->limit);
-      writeExact(json, "bound", minimal->bound);
-      writeExact(json, "goal", minimal->goal);
-      json.attribute("backward", nameOf(request.form()));
-    });
-  if (frontier.empty())
-    return;
-  writeObjects(json, "frontier", frontier, [&](const MemoryPoint &point) {
-    for (const auto &column : frontierColumns)
-      writeExact(json, column.name, column.of(point));
-    json.attribute("backward", nameOf(request.form()));
-  });
-}
-
 /// The blocks of a readable schedule, and its makespan without them.
 void SearchReport::printBlocks(raw_ostream &os) const {
   if (!found.bestMakespan)
@@ -212,14 +173,22 @@ void SearchReport::printLayouts(raw_ostream &os) const {
   if (!layouts)
     return;
   os << "  layout " << layouts->best;
-  if (layouts->bound == found.makespan)
-    os << ": none is better";
-  else if (auto gap = excess(found.makespan, layouts->bound))
-    os << ": at most " << gapText(*gap) << " above the best layout";
-  os << ", by the bound " << decimalText(layouts->bound) << " of all layouts\n";
-  os << "  layouts: " << layouts->searched << " searched, "
-     << layouts->bounded - layouts->searched << " bounded; even layout "
-     << layouts->even;
+  if (!hasPlacements()) {
+    if (layouts->bound == found.makespan)
+      os << ": none is better";
+    else if (auto gap = excess(found.makespan, layouts->bound))
+      os << ": at most " << gapText(*gap) << " above the best layout";
+    os << ", by the bound " << decimalText(layouts->bound) << " of all layouts"
+       << (request.isFixed ? " for any order of steps" : "");
+  }
+  os << '\n';
+  os << "  layouts: ";
+  if (request.isFixed)
+    os << layouts->bounded << " measured";
+  else
+    os << layouts->searched << " searched, "
+       << layouts->bounded - layouts->searched << " bounded";
+  os << "; even layout " << layouts->even;
   if (!layouts->evenMakespan) {
     os << ": no schedule\n";
     return;
@@ -228,24 +197,45 @@ void SearchReport::printLayouts(raw_ostream &os) const {
      << overText(*layouts->evenMakespan, found.makespan) << '\n';
 }
 
-void SearchReport::printLayouts(json::OStream &json) const {
-  if (!layouts)
-    return;
-  json.attribute("layout", layouts->best);
-  json.attributeObject("layouts", [&] {
-    writeExact(json, "bound", layouts->bound);
-    json.attribute("optimal", layouts->bound == found.makespan);
-    json.attribute("searched", layouts->searched);
-    json.attribute("bounded", layouts->bounded);
-    json.attribute("even", layouts->even);
-    writeExact(json, "even_makespan", layouts->evenMakespan);
-  });
-}
-
 bool SearchReport::hasPlacements() const {
   return llvm::any_of(result.trials, [&](const PlacementTrial &trial) {
     return !isOfBest(trial);
   });
+}
+
+Rational SearchReport::boundOfAll() const {
+  return layouts ? layouts->bound : result.boundOfAll();
+}
+
+/// How good the result is among all placements and layouts, which the line
+/// names.
+void SearchReport::printAll(raw_ostream &os) const {
+  if (!hasPlacements() || !found.memoryBy.empty())
+    return;
+  Rational bound = boundOfAll();
+  os << "  of all: ";
+  if (bound == found.makespan)
+    os << "optimal";
+  else if (auto gap = excess(found.makespan, bound))
+    os << "at most " << gapText(*gap) << " above the optimum";
+  os << ", by the bound " << decimalText(bound) << " of";
+  std::string sep = " ";
+  for (bool isV : {false, true}) {
+    std::vector<std::string> chunks;
+    for (const PlacementTrial &trial : result.trials)
+      if (trial.isV == isV && trial.hasSchedules() &&
+          (chunks.empty() || chunks.back() != std::to_string(trial.chunks)))
+        chunks.push_back(std::to_string(trial.chunks));
+    if (chunks.empty())
+      continue;
+    os << sep << "placement " << (isV ? "v" : "loop") << " with "
+       << join(chunks, ", ")
+       << (chunks.size() == 1 && chunks[0] == "1" ? " chunk" : " chunks");
+    sep = " and ";
+  }
+  StringRef cover = coverText(result.coverage);
+  os << (layouts ? ", all layouts" : "") << (cover.empty() ? "" : ", ") << cover
+     << '\n';
 }
 
 /// The placement, if there are several, and the form, if there are several for
@@ -253,7 +243,7 @@ bool SearchReport::hasPlacements() const {
 std::string SearchReport::nameOfTrial(const PlacementTrial &trial) const {
   std::string name;
   if (hasPlacements())
-    name = nameOf(trial.isV, trial.chunks);
+    name = placementText(trial.isV, trial.chunks);
   bool hasForms = llvm::any_of(result.trials, [&](const PlacementTrial &other) {
     return other.chunks == trial.chunks && other.isV == trial.isV &&
            other.form != trial.form &&
@@ -269,6 +259,8 @@ void SearchReport::printPlacements(raw_ostream &os) const {
   using Outcome = PlacementTrial::Outcome;
   constexpr unsigned most = search::Problem::maxLetters / 3;
   bool someHaveMore = false;
+  if (!found.memoryBy.empty())
+    return;
   for (const PlacementTrial &trial : result.trials) {
     bool hasMore = hasPlacements() && trial.chunks > most;
     someHaveMore |= hasMore;
@@ -290,50 +282,6 @@ void SearchReport::printPlacements(raw_ostream &os) const {
   if (someHaveMore)
     os << "  " << most + 1 << " or more chunks: a search supports at most "
        << most << " chunks per rank\n";
-}
-
-void SearchReport::printTrial(json::OStream &json,
-                              const PlacementTrial &trial) const {
-  json.attribute("backward", nameOf(trial.form));
-  json.attribute("outcome", nameOf(trial.outcome));
-  writeExact(json, "makespan", trial.makespan);
-  writeExact(json, "bound", trial.bound);
-  if (!trial.reason.empty())
-    json.attribute("reason", trial.reason);
-}
-
-void SearchReport::printPlacements(json::OStream &json) const {
-  if (!hasPlacements())
-    return;
-  json.attributeArray("placements", [&] {
-    for (const PlacementTrial &trial : result.trials)
-      if (trial.outcome != PlacementTrial::Outcome::Covered)
-        json.object([&] {
-          json.attribute("placement", trial.isV ? "v" : "loop");
-          json.attribute("chunks", trial.chunks);
-          printTrial(json, trial);
-        });
-  });
-}
-
-/// The form of the result, the forms of its placement, and those that the bound
-/// covers.
-void SearchReport::printForms(json::OStream &json) const {
-  json.attribute("backward", nameOf(found.form));
-  if (request.anyForm && found.memoryBy.empty())
-    json.attributeArray("forms", [&] {
-      for (const PlacementTrial &trial : result.trials)
-        if (isOfBest(trial))
-          json.object([&] { printTrial(json, trial); });
-    });
-  json.attributeArray("bound_covers", [&] {
-    if (result.coverage != Coverage::Whole)
-      json.value("split");
-    if (result.coverage != Coverage::Split)
-      json.value("whole");
-    if (result.coverage == Coverage::All)
-      json.value("mixed");
-  });
 }
 
 void SearchReport::printBound(raw_ostream &os) const {
@@ -368,18 +316,24 @@ void SearchReport::printBound(raw_ostream &os) const {
 
 void SearchReport::print(raw_ostream &os) const {
   os << "search: " << countText(request.ranks, "rank") << ", "
-     << nameOf(request.isV, request.chunks) << ", "
+     << placementText(request.isV, request.chunks) << ", "
      << countText(request.microbatches, "micro-batch", "es")
-     << (request.slices == 1 ? "" : " of " + countText(request.slices, "slice"))
-     << ", backward " << nameOf(found.form) << ": makespan "
-     << decimalText(found.makespan) << '\n';
-  printBound(os);
+     << (request.slices == 1 ? ""
+                             : " of " + countText(request.slices, "slice"));
+  if (request.isFixed)
+    os << ", schedule " << request.model->name;
+  else
+    os << ", backward " << nameOf(found.form);
+  os << ": makespan " << decimalText(found.makespan) << '\n';
+  if (!request.isFixed)
+    printBound(os);
   if (AssumedCosts costs = assumed(); !costs.empty())
     os << "  assumed: " << costs.text() << '\n';
   printMemoryBy(os);
   if (!found.start.empty())
     os << "  best start: " << found.start
        << (found.memoryBy.empty() ? ", taken as it is\n" : "\n");
+  printAll(os);
   printLayouts(os);
   printBlocks(os);
   printPlacements(os);
@@ -390,54 +344,6 @@ void SearchReport::print(raw_ostream &os) const {
   os << "  seed " << request.seed << ", effort " << request.effort << ": "
      << (found.stopped ? "stopped early, not reproducible" : "reproducible")
      << '\n';
-}
-
-void SearchReport::print(json::OStream &json) const {
-  search::LowerBound bound = result.bound();
-  writeExact(json, "makespan", found.makespan);
-  writeExact(json, "bound", bound.bound);
-  writeExact(json, "gap", gap());
-  json.attribute("optimal", isOptimal());
-  json.attribute("bound_by", nameOf(bound.source));
-  if (certified)
-    writeExact(json, "certified", *certified);
-  json.attribute("bound_relaxed",
-                 found.model.isRelaxed() || !found.memoryBy.empty());
-  json.attribute("ranks", request.ranks);
-  json.attribute("microbatches", request.microbatches);
-  json.attribute("slices", request.slices);
-  json.attribute("chunks", request.chunks);
-  json.attribute("placement", request.isV ? "v" : "loop");
-  printLayouts(json);
-  printPlacements(json);
-  printMemory(json);
-  if (found.bestMakespan) {
-    json.attribute("block", found.blocks ? found.blocks->batch : 0);
-    json.attribute("copies", found.blocks ? found.blocks->copies : 0);
-    writeExact(json, "makespan_without_blocks", *found.bestMakespan);
-  }
-  printForms(json);
-  printMemoryBy(json);
-  writeArray(json, "peaks", found.peaks, [&](Rational peak) {
-    json.value(peak.isInteger() ? json::Value(peak.numerator())
-                                : json::Value(peak.toDouble()));
-  });
-  if (const auto &best = found.library)
-    json.attributeObject("library", [&] {
-      json.attribute("name", best->name);
-      writeParams(json, best->params);
-      writeExact(json, "makespan", best->makespan);
-      json.attribute("backward", nameOf(best->form));
-    });
-  else
-    json.attribute("library", nullptr);
-  if (found.libraryLeftOut)
-    json.attribute("library_left_out", found.libraryLeftOut);
-  json.attribute("seed", request.seed);
-  json.attribute("effort", request.effort);
-  json.attribute("reproducible", !found.stopped);
-  assumed().write(json);
-  writeRounding(found.schedule.rounding, json);
 }
 
 } // namespace pipec

@@ -4,11 +4,26 @@
 #pragma once
 
 #include "SearchRun/PlacementSearch.h"
+#include "Support/Decimal.h"
 
 namespace pipec {
 
 /// `3.1 %`: a share to one decimal, or to three below 1 %.
 std::string gapText(Rational share);
+
+/// A column of `--frontier`, in text and JSON.
+struct FrontierColumn {
+  llvm::StringLiteral name;
+  Rational (*of)(const MemoryPoint &);
+  std::string (*text)(Rational) = decimalText;
+};
+inline constexpr FrontierColumn frontierColumns[] = {
+    {"limit", [](const MemoryPoint &point) { return point.limit; }},
+    {"makespan", [](const MemoryPoint &point) { return point.makespan; }},
+    {"bound", [](const MemoryPoint &point) { return point.bound; }},
+    {"gap", [](const MemoryPoint &point) { return point.gap(); }, gapText},
+    {"peak", [](const MemoryPoint &point) { return point.peak; }},
+};
 
 /// The report of `pipec search`, as text or as the attributes of an object.
 class SearchReport {
@@ -47,6 +62,7 @@ private:
   bool isOfBest(const PlacementTrial &trial) const {
     return trial.chunks == request.chunks && trial.isV == request.isV;
   }
+  std::string placementText(bool isV, unsigned chunks) const;
   std::string nameOfTrial(const PlacementTrial &trial) const;
   void printBound(llvm::raw_ostream &os) const;
   void printTrial(llvm::json::OStream &json, const PlacementTrial &trial) const;
@@ -63,6 +79,9 @@ private:
   void printLayouts(llvm::json::OStream &json) const;
   void printPlacements(llvm::raw_ostream &os) const;
   void printPlacements(llvm::json::OStream &json) const;
+  Rational boundOfAll() const;
+  void printAll(llvm::raw_ostream &os) const;
+  void printAll(llvm::json::OStream &json) const;
 
   const PlacementResult &result;
   const SearchRequest &request;

@@ -195,6 +195,11 @@ unsigned SearchStarts::addLibrary(StartLibrary &library,
   return leftOut;
 }
 
+void SearchStarts::addModel(const Schedule &schedule) {
+  DiagEngine::ScopedFilter quiet(diags, [](Diagnostic &) { return false; });
+  addSchedule(schedule, {});
+}
+
 LogicalResult SearchStarts::add(StringRef input) {
   auto source = ScheduleSource::find(input, path, args, diags);
   if (failed(source))

@@ -83,6 +83,8 @@ public:
   /// Adds every schedule of the library that has the sizes and the placement,
   /// and fits; the others are left out. Returns how many there was no time for.
   unsigned addLibrary(StartLibrary &library, search::Budget &budget);
+  /// Adds the schedule whose placement is kept, if its order can run and fits.
+  void addModel(const Schedule &schedule);
   /// Adds the schedule of a file or a name; reports one that cannot be used.
   llvm::LogicalResult add(llvm::StringRef input);
 

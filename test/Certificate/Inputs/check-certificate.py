@@ -35,7 +35,9 @@ class Certificate:
         next(rest), next(rest)  # the units
         size = next(rest)
         self.p, self.stages, self.m = int(size[1]), int(size[3]), int(size[5])
-        self.kinds = "FIW" if size[7] == "split" else "FB"
+        self.kinds = "FIW" if size[-1] == "split" else "FB"
+        # Stages that delay nothing, because they take no time and no memory.
+        idle = int(size[size.index("idle") + 1]) if "idle" in size else 0
         self.map = [int(rank) for rank in next(rest)[1:]]
         # An edge: the stages, and the hops of F and of the other kind.
         self.time, self.gives, self.edges, hops = {}, [], [], []
@@ -53,6 +55,9 @@ class Certificate:
                 name, u, v, word, *both = next(rest)
                 need((name, word) == ("edge", "hops") and int(u) < int(v), "no edge")
                 self.edges.append((int(u), int(v), int(both[0]), int(both[1])))
+        for stage in range(idle):
+            need(not any(self.time[kind, stage] for kind in self.kinds) and self.gives[stage] == (0, 0), "an idle stage with work")
+            need(all(e[2:] == (0, 0) for e in self.edges if e[0] == stage), "an idle stage with hops")
         need({e[0] for e in self.edges} == set(range(self.stages - 1)), "a stage without a way to the last one")
         self.caps = [int(cap) for cap in next(rest)[1:]]
         self.words = []
