@@ -120,12 +120,12 @@ class Transfers:
     one, that is with gloo, and 0 elsewhere.
     """
 
-    def __init__(self, group: dist.ProcessGroup, device: torch.device, communicators: str, pairs: Sequence[tuple[int, int]],
+    def __init__(self, group: dist.ProcessGroup | None, device: torch.device, communicators: str, pairs: Sequence[tuple[int, int]],
                  patience: float | None, receives_ahead: int | None):
-        self.group = group
+        self.group: dist.ProcessGroup = group or dist.distributed_c10d._get_default_group()
         self.device = device
-        self.rank = dist.get_rank(group)
-        backend = _backend(group, device)
+        self.rank = dist.get_rank(self.group)
+        backend = _backend(self.group, device)
         independent = backend == "gloo"
         if receives_ahead is not None and receives_ahead < 0:
             raise ValueError(f"receives_ahead={receives_ahead} is negative")
@@ -133,7 +133,7 @@ class Transfers:
             raise ValueError(f"receives_ahead: with {backend} a receive can wait for transfers that are posted after it")
         self.receives_ahead = RECEIVES_AHEAD * independent if receives_ahead is None else receives_ahead
         self.patience = None if patience is None else datetime.timedelta(seconds=patience)
-        self._world = dist.get_process_group_ranks(group)
+        self._world = dist.get_process_group_ranks(self.group)
         self._groups: dict[tuple[int, int], dist.ProcessGroup] = {}
         # By direction and peer, what posts a transfer, and the peer's rank there.
         self._ends: dict[tuple[bool, int], tuple[Callable[..., Any], int]] = {}
