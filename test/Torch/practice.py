@@ -4,6 +4,7 @@
 
 import math
 import os
+import pathlib
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "Inputs"))
@@ -60,5 +61,39 @@ def norms(mesh, case):
                      lambda: pipec.torch.clip_grad_norm_(schedule, 1.0, error_if_nonfinite=True))
 
 
+def scaled(mesh, case):
+    """The code of docs/Torch.md with a GradScaler: the weights of the model on one process,
+    also after an overflow; and a stage in bfloat16."""
+    page = (pathlib.Path(__file__).parents[2] / "docs" / "Torch.md").read_text(encoding="utf-8")
+    code = page.split("```python scaled\n")[1].split("```")[0].replace('"one_f_one_b", stages, loss_fn, 8', '"one_f_one_b", stages, loss_fn, 4')
+    rank = mesh["pp"].get_local_rank()
+    modules, whole = modules_of(2, 2), modules_of(2, 2)
+    if case is not None:
+        modules, whole = [m.to(case) for m in modules], [m.to(case) for m in whole]
+    dtype = case or torch.float64
+    torch.manual_seed(5)
+    batches = [(torch.randn(8, WIDTH).to(dtype), torch.randn(8, WIDTH).to(dtype)) for _ in range(4)]
+    batches[2] = batches[2][0], torch.full_like(batches[2][1], math.inf)
+    optimizer = torch.optim.SGD(modules[rank].parameters(), lr=0.1)
+    exec(code, {  # noqa: S102 (of the page)
+        "torch": torch, "pipec": pipec, "device": torch.device("cpu"), "batches": batches, "optimizer": optimizer,
+        "stages": [PipelineStage(modules[rank], rank, 2, torch.device("cpu"), group=mesh["pp"].get_group())],
+        "inputs": lambda x: (x,) if rank == 0 else (), "targets": lambda target: {"target": target} if rank == 1 else {}})
+    model, scaler = nn.Sequential(*whole), torch.amp.GradScaler("cpu")
+    plain = torch.optim.SGD(model.parameters(), lr=0.1)
+    for x, target in batches:
+        for a, b in zip(x.chunk(4), target.chunk(4)):
+            (scaler.scale(nn.functional.mse_loss(model(a), b)) / 4).backward()
+        scaler.unscale_(plain)
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        scaler.step(plain)
+        scaler.update()
+        plain.zero_grad()
+    for p, q in zip(modules[rank].parameters(), whole[rank].parameters()):
+        assert torch.isfinite(p).all() and torch.allclose(p, q, rtol=1e-5 if case is None else 1e-2, atol=1e-2 if case else 0), (case, p, q)
+
+
+for case in None, torch.bfloat16:
+    executors.run(2, [case], function=scaled)
 for case in "one_f_one_b", "zbv", "chimera", "tied":
     executors.run(2, [case], function=norms)
