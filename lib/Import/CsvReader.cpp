@@ -15,6 +15,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Import/CsvText.h"
 #include "Import/Lists.h"
 #include "Import/Readers.h"
 #include "Support/Diagnostics/ImportDiags.h"
@@ -31,61 +32,6 @@ using namespace llvm;
 namespace pipec {
 
 namespace {
-
-/// The number of commas and semicolons in `line`. Sums of blocks fit a byte,
-/// which allows the compiler to vectorize the comparison.
-size_t countSeparators(StringRef line) {
-  constexpr size_t block = 128;
-  size_t count = 0;
-  while (!line.empty()) {
-    StringRef part = line.take_front(block);
-    uint8_t sum = 0;
-    for (char c : part)
-      sum += uint8_t(c == ',') + uint8_t(c == ';');
-    count += sum;
-    line = line.drop_front(part.size());
-  }
-  return count;
-}
-
-/// The characters that Python's `strip` removes: those in ASCII, and the others
-/// in UTF-8.
-constexpr StringLiteral blanks = " \t\v\f\r\x1c\x1d\x1e\x1f";
-constexpr StringLiteral wideBlanks[] = {
-    // U+0085, U+00A0, U+1680, U+2000 to U+200A, U+2028, U+2029, U+202F, U+205F
-    // and U+3000
-    "\xC2\x85",     "\xC2\xA0",     "\xE1\x9A\x80", "\xE2\x80\x80",
-    "\xE2\x80\x81", "\xE2\x80\x82", "\xE2\x80\x83", "\xE2\x80\x84",
-    "\xE2\x80\x85", "\xE2\x80\x86", "\xE2\x80\x87", "\xE2\x80\x88",
-    "\xE2\x80\x89", "\xE2\x80\x8A", "\xE2\x80\xA8", "\xE2\x80\xA9",
-    "\xE2\x80\xAF", "\xE2\x81\x9F", "\xE3\x80\x80",
-};
-
-/// `text` without the blanks at its beginning (`front`) or end.
-template <bool front> StringRef trimmed(StringRef text) {
-  auto mayBeBlank = [](unsigned char c) { return c <= ' ' || c >= 0x80; };
-  while (!text.empty() && mayBeBlank(front ? text.front() : text.back())) {
-    StringRef rest = front ? text.ltrim(blanks) : text.rtrim(blanks);
-    for (StringRef blank : wideBlanks)
-      (void)(front ? rest.consume_front(blank) : rest.consume_back(blank));
-    if (rest.size() == text.size())
-      break;
-    text = rest;
-  }
-  return text;
-}
-
-/// The text of a cell without blanks around it. As for Python's csv module, a
-/// quote directly after a comma begins a quoted cell. The quotes of one that
-/// contains commas or quotes are left, so that it is not a step.
-StringRef unquoted(StringRef cell) {
-  if (cell.starts_with("\"")) {
-    StringRef inner = trimmed<false>(cell).drop_front();
-    if (inner.consume_back("\"") && !inner.contains('"'))
-      cell = inner;
-  }
-  return trimmed<false>(trimmed<true>(cell));
-}
 
 /// Detects the CSV of PyTorch 2.5 (`CsvDialect::Torch25`): it has a `BW`, or as
 /// many `W` as `B` and no `I`, which is not a valid schedule in the current
@@ -273,14 +219,14 @@ bool CsvReader::readOverlap(StringRef cell, StepList &steps) {
   StringRef rest = cell.drop_front();
   SmallVector<Step, 4> members;
   do {
-    rest = trimmed<true>(rest);
+    rest = trimmedFront(rest);
     StringRef member = rest;
     if (!readStep(cell, rest, members.emplace_back()))
       return false;
     member = member.drop_back(rest.size());
     if (!computesUnit(members.back().kind()))
       return refuse(member, diag::CsvOverlapMember, shown(member));
-    rest = trimmed<true>(rest);
+    rest = trimmedFront(rest);
   } while (rest.consume_front(";"));
   if (!rest.consume_front(")") || (!rest.consume_front("OVERLAP_F_B") &&
                                    !rest.consume_front("OVERLAP_B_F")))
@@ -314,7 +260,7 @@ void CsvReader::readRow(StringRef line, StepList &steps) {
     const char *comma = static_cast<const char *>(
         std::memchr(cursor, ',', line.end() - cursor));
     const char *end = comma ? comma : line.end();
-    StringRef cell = unquoted({cursor, size_t(end - cursor)});
+    StringRef cell = cellText({cursor, size_t(end - cursor)});
     if (cell.empty()) {
       steps.push_back(Step(StepKind::Bubble, 0, 0, 0, locOf(cursor)));
     } else if (anyStep = true; cell.front() == '(') {
@@ -427,20 +373,9 @@ FailureOr<Schedule> CsvReader::read() {
 
 } // namespace
 
-/// The length of a cell without trailing blanks.
-static size_t cellLength(StringRef rest) {
-  StringRef cell =
-      rest.take_until([](char c) { return StringRef(",\r\n").contains(c); });
-  cell = trimmed<false>(cell);
-  // The closing quote of a quoted cell.
-  if (!cell.starts_with("\""))
-    cell.consume_back("\"");
-  return cell.size();
-}
-
 FailureOr<Schedule> importCsv(StringRef text, const ListOptions &options,
                               DiagEngine &diags) {
-  diags.sourceFiles().setItems(text, cellLength);
+  diags.sourceFiles().setItems(text, csvCellLength);
   return CsvReader(text, options, diags).read();
 }
 

@@ -18,7 +18,7 @@ from ._metas import unit_text
 RECEIVES_AHEAD = 4
 """How many receives are posted ahead of the list."""
 NEVER = 2**31 - 1
-"""The tag of what nobody sends."""
+"""A tag without messages."""
 
 
 Name = Union[str, tuple[tuple[Any, ...], int, int]]
