@@ -2,14 +2,15 @@
 """Measures how good and how fast `pipec search` is.
 
     benchmarks/search/run.py PIPEC [--effort=N] [--time=TIME] [--threads=N]
-                             [--cases] [--random] [--only=TEXT] [--check]
+                             [--cases] [--random] [--long] [--large] [--only=TEXT]
+                             [--check]
 
 The effort, 10 without --time, limits the search, so results do not depend on the
 load of the machine. Seconds are those of the processor.
 
-Without --cases or --random, both sets are run: the 22 published cases of
+Without an option for a set, --cases and --random are run: the 22 published cases of
 cases.json with what an earlier program reached in 10 s, and 96 random problems
-(problems.py). Every schedule is measured again by `pipec --emit=report`, and
+(problems.py); --long and --large are further ones. Every schedule is measured again by `pipec --emit=report`, and
 with --check its certificate is written and checked.
 """
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -88,15 +89,22 @@ def main():
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--cases", action="store_true")
     parser.add_argument("--random", action="store_true")
+    parser.add_argument("--long", action="store_true")
+    parser.add_argument("--large", action="store_true")
     parser.add_argument("--only", default="")
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
-    both = options.cases == options.random
+    more = options.long or options.large
+    both = options.cases == options.random and not (more and not options.cases)
     sets = []
     if both or options.cases:
         sets.append(("published cases", json.loads((HERE / "cases.json").read_text())))
     if both or options.random:
         sets.append(("random problems", list(problems.all_problems())))
+    if options.long:
+        sets.append(("long problems", list(problems.long_problems())))
+    if options.large:
+        sets.append(("large problems", list(problems.large_problems())))
     with tempfile.TemporaryDirectory() as name:
         for title, cases in sets:
             print(f"| {title} | library | makespan | bound | gap % | s | reference |\n" + "| --- " * 7 + "|")

@@ -5,6 +5,7 @@
 
 #include "Search/Anneal.h"
 #include "Search/Blocks.h"
+#include "Search/Steady.h"
 #include "Search/Tuning.h"
 
 #include <algorithm>
@@ -66,6 +67,7 @@ private:
   void inParallel(uint64_t perMille, uint64_t forBound,
                   const std::function<void(unsigned, Budget &)> &task);
   void decode(uint64_t perMille, uint64_t forBound);
+  void repeat(uint64_t perMille);
   void anneal(uint64_t perMille, uint64_t forBound);
   void raiseBound(uint64_t perMille, Ticks most);
   void proveCharges(uint64_t perMille);
@@ -86,6 +88,9 @@ private:
   Found best;
   /// The best of the words that were given.
   Found given;
+  /// The best words that repeat a block.
+  Found steady;
+  bool isRepeated = false;
 };
 
 } // namespace
@@ -171,6 +176,22 @@ void Searcher::decode(uint64_t perMille, uint64_t forBound) {
   note("blocks");
 }
 
+/// Finds words that repeat the best block. Annealing begins with them even if
+/// they are not the best so far, since their middle is hard to find otherwise.
+void Searcher::repeat(uint64_t perMille) {
+  if (problem.microbatches < tuning::steadyRun * problem.ranks ||
+      (best.makespan - bound()) * tuning::steadyGap < bound())
+    return;
+  isRepeated = true;
+  std::vector<Words> starts = {best.words};
+  if (!given.words.empty())
+    starts.push_back(given.words);
+  Budget budget(share(perMille), options.stop);
+  steady = searchSteady(problem, starts, options.seed * 1000 + 800, budget);
+  offer(steady);
+  note("steady");
+}
+
 void Searcher::anneal(uint64_t perMille, uint64_t forBound) {
   uint32_t steps = problem.numSteps();
   if (round == 1 && steps > tuning::oneRunSteps)
@@ -185,12 +206,16 @@ void Searcher::anneal(uint64_t perMille, uint64_t forBound) {
       run.annealer =
           std::make_unique<Annealer>(problem, options.seed * 1000 + i + 500);
     const Found *start = &run.own;
-    if (round == 0 && i % 4 == 1 && !given.words.empty())
+    if (round == 0 && i % 4 == 1 && !steady.words.empty())
+      start = &steady;
+    else if (round == 0 && i % 4 == 1 && !given.words.empty())
       start = &given;
     else if (i % (round == 0 ? 4 : 2) == 0)
       start = &common;
     unsigned heat = heatOfSize *
                     tuning::heats[(round + i) % std::size(tuning::heats)] / 100;
+    if (start == &steady)
+      heat = heatOfSize / 2;
     run.own = run.annealer->run(*start, heat, goal, budget);
     Decoder decoder(problem);
     Timing timing(problem);
@@ -244,6 +269,13 @@ bool Searcher::runPhase(const tuning::Phase &phase) {
     return true;
   case tuning::Phase::Anneal:
     anneal(phase.share, phase.forBound);
+    return true;
+  case tuning::Phase::Steady:
+    repeat(phase.share);
+    return true;
+  case tuning::Phase::Rest:
+    if (!isRepeated)
+      anneal(phase.share, phase.forBound);
     return true;
   case tuning::Phase::Charges:
     proveCharges(phase.share);

@@ -14,10 +14,11 @@
 
 namespace pipec::search::tuning {
 
-/// Decode blocks; raise the bound by windows, or by charges; anneal, one round;
+/// Decode blocks; raise the bound by windows, or by charges; find the block of
+/// a steady state, or else, as the rest, anneal at the end; anneal, one round;
 /// or prove by cases and, if that pays off, prove until the search ends.
 struct Phase {
-  enum Kind { Blocks, Bound, Charges, Anneal, Cases } kind;
+  enum Kind { Blocks, Bound, Charges, Steady, Anneal, Rest, Cases } kind;
   /// Parts per thousand of the effort: of all runs together, and of windows,
   /// which raise the bound at the same time.
   unsigned share;
@@ -28,16 +29,17 @@ struct Phase {
 /// anneal, so that many rounds pay off, and cases may close their gap.
 constexpr uint32_t shortSteps = 1200;
 constexpr Phase shortPhases[] = {
-    {Phase::Blocks, 5},   {Phase::Bound, 20},       {Phase::Blocks, 95},
-    {Phase::Bound, 30},   {Phase::Charges, 20},     {Phase::Anneal, 10, 180},
-    {Phase::Anneal, 20},  {Phase::Anneal, 30},      {Phase::Anneal, 50},
-    {Phase::Anneal, 80},  {Phase::Anneal, 120},     {Phase::Cases, 60},
-    {Phase::Anneal, 120}, {Phase::Anneal, 120},     {Phase::Anneal, 120},
+    {Phase::Blocks, 5},   {Phase::Bound, 20},   {Phase::Blocks, 95},
+    {Phase::Bound, 30},   {Phase::Charges, 20}, {Phase::Anneal, 10, 180},
+    {Phase::Anneal, 20},  {Phase::Anneal, 30},  {Phase::Anneal, 50},
+    {Phase::Anneal, 80},  {Phase::Anneal, 120}, {Phase::Cases, 60},
+    {Phase::Anneal, 120}, {Phase::Anneal, 120}, {Phase::Anneal, 120},
 };
 constexpr Phase longPhases[] = {
-    {Phase::Blocks, 5},   {Phase::Bound, 20},        {Phase::Blocks, 95},
-    {Phase::Bound, 30},   {Phase::Charges, 30},      {Phase::Anneal, 110, 240},
-    {Phase::Anneal, 160}, {Phase::Anneal, 160},      {Phase::Anneal, 160},
+    {Phase::Blocks, 5},        {Phase::Bound, 20},   {Phase::Blocks, 95},
+    {Phase::Bound, 30},        {Phase::Charges, 30}, {Phase::Steady, 160},
+    {Phase::Anneal, 110, 240}, {Phase::Anneal, 160}, {Phase::Anneal, 160},
+    {Phase::Rest, 160},
 };
 /// Cases pay off if their phase closes one of `caseGain` parts of the gap; they
 /// then get `caseShare`. `SearchOptions::prove` gets its share beside the
@@ -70,6 +72,14 @@ constexpr unsigned stretchF[] = {100, 100, 160, 250};
 constexpr unsigned stretchI[] = {100, 100, 150, 200};
 constexpr unsigned lateW[] = {0, 50, 100, 200, 400};
 constexpr unsigned patience[] = {0, 30, 70, 120};
+
+/// Steady blocks: only with this many micro-batches per rank, and while the
+/// makespan is one of so many parts above the bound; other searches get one
+/// more round of annealing.
+constexpr unsigned steadyRun = 3, steadyGap = 50;
+/// The heat at the beginning, in thousandths of the period, and the moves
+/// between two looks at the budget.
+constexpr unsigned steadyHeat = 3, steadyMoves = 64;
 
 /// The share of the budget in which blocks are sampled, in percent; in the rest
 /// the best one is changed, by at most `maxChanges` at a time. The kinds of
