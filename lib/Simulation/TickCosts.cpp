@@ -128,7 +128,7 @@ public:
       for (Step step : list) {
         sum += hop;
         if (step.kind() == StepKind::Update) {
-          sum += costs.computeTicks(step);
+          sum += costs.rare[costs.rowOn(rank, step.stage())].update;
         } else if (isCompute(step.kind())) {
           size_t row = costs.rowOf(step);
           __int128 factor = costs.microbatchFactor(step);
@@ -409,6 +409,16 @@ FailureOr<TickCosts> TickCosts::make(const Schedule &schedule,
   InFlightDiagnostic error = diags.report(schedule.source, diag::TimesTooLarge);
   noteLargest(schedule.costs, schedule.source, error);
   return error;
+}
+
+/// The time of the UPDATE at `at` where the ranks of a stage differ. It has no
+/// unit, so its direction is that of the last step of its stage before it.
+int64_t TickCosts::updateTicks(ArrayRef<Step> list, size_t at) const {
+  unsigned stage = list[at].stage();
+  for (Step step : reverse(list.take_front(at)))
+    if (isCompute(step.kind()) && hasUnit(step.kind()) && step.stage() == stage)
+      return rare[rowOf(step)].update;
+  return rare[stage].update;
 }
 
 const TickCosts::OverlapTicks &

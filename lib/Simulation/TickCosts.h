@@ -78,7 +78,9 @@ public:
       return 0;
     if (end - begin != 1)
       return overlapDuration(list.slice(begin, end - begin), draw);
-    int64_t ticks = computeTicks(first);
+    int64_t ticks = first.kind() == StepKind::Update && !otherRank.empty()
+                        ? updateTicks(list, begin)
+                        : computeTicks(first);
     return LLVM_UNLIKELY(draw) ? draw->scale(ticks, first) : ticks;
   }
 
@@ -168,6 +170,7 @@ private:
     int64_t ticks = ownTicks(step);
     return microbatches.empty() ? ticks : ticks * microbatches[step.unit()];
   }
+  int64_t updateTicks(llvm::ArrayRef<Step> list, size_t at) const;
   const OverlapTicks &overlapOf(llvm::ArrayRef<Step> members) const;
   int64_t overlapDuration(llvm::ArrayRef<Step> members,
                           const CostDraw *draw) const;
