@@ -12,6 +12,7 @@
 #include "Frameworks/TargetCheck.h"
 
 #include "Frameworks/OrderRules.h"
+#include "IR/DataFlow.h"
 #include "IR/StepPlaces.h"
 #include "Support/Diagnostics/EmitDiags.h"
 #include "Support/Diagnostics/PassesDiags.h"
@@ -54,6 +55,12 @@ static bool isForwardAndOther(ArrayRef<Step> group) {
 
 static bool isPairOfBoth(ArrayRef<Step> group) {
   return isForwardBackward(group) || isPair(group, StepKind::B, StepKind::F);
+}
+
+/// A forward and a backward or its first half, in either order.
+static bool isForwardAndGradient(ArrayRef<Step> group) {
+  return isPairOfBoth(group) || isPair(group, StepKind::F, StepKind::I) ||
+         isPair(group, StepKind::I, StepKind::F);
 }
 
 //===----------------------------------------------------------------------===//
@@ -142,6 +149,16 @@ private:
   std::tuple<StringRef, std::string, StringRef>
   groupOfTarget(ArrayRef<Step> group) const {
     return {isBatch(group) ? "batch" : "overlap", groupText(group, 4), name};
+  }
+
+  bool hasSeveralPeers(ArrayRef<Step> group) {
+    if (!flow)
+      flow.emplace(schedule);
+    const DataFlow::Port *port = flow->transfer(group.front());
+    return any_of(group, [&](Step step) {
+      const DataFlow::Port *other = flow->transfer(step);
+      return port && other && port->rank != other->rank;
+    });
   }
 
   std::tuple<size_t, std::string> batchOfOutput(ArrayRef<Step> group) const {
@@ -259,6 +276,8 @@ private:
   }
 
   const Schedule &schedule;
+  /// Made for the first batch.
+  std::optional<DataFlow> flow;
   const Consumer &consumer;
   DiagEngine &diags;
   StringRef name;

@@ -11,12 +11,16 @@
 //           the same in quotation marks
 //           {"type": "FWD", "micro_index": 0, "stage_index": 1}
 //           ["FWD", 0, 1]   ["OVERLAP_F_B", ["FWD", 7, 0], ["BWD", 2, 3]]
+//           ["BATCH_SEND_RECV", ["BWD_RECV", 0, 1], ["FWD_SEND", 1, 1]]
 //           None   null
 //
-// An error skips to the end of its step. The text is read in place, once.
+// The runtime posts a BATCH_SEND_RECV as one batch per peer, one after the
+// other, and so it is read. An error skips to the end of its step. The text is
+// read in place, once.
 //
 //===----------------------------------------------------------------------===//
 
+#include "IR/DataFlow.h"
 #include "Import/Lists.h"
 #include "Support/Diagnostics/ImportDiags.h"
 #include "Support/Words.h"
@@ -31,17 +35,26 @@ namespace pipec {
 
 namespace {
 
+/// What a type of MetaStep stands for; see IR/MetaSteps.def.
+enum class MetaRole : uint8_t { Single, Overlap, Batch, Implied };
+
 /// A type of MetaStep.
 struct MetaType {
   StringLiteral name;
+  MetaRole role;
   /// The kind of the step, or of the first member of an overlap.
-  StepKind kind;
-  bool isOverlap;
+  StepKind kind = StepKind::F;
+  bool hasMembers() const {
+    return role == MetaRole::Overlap || role == MetaRole::Batch;
+  }
 };
 
 constexpr MetaType metaTypes[] = {
-#define PIPEC_META_STEP(Kind, Type) {Type, StepKind::Kind, false},
-#define PIPEC_META_OVERLAP(Kind, Type) {Type, StepKind::Kind, true},
+#define PIPEC_META_STEP(Kind, Type) {Type, MetaRole::Single, StepKind::Kind},
+#define PIPEC_META_OVERLAP(Kind, Type)                                         \
+  {Type, MetaRole::Overlap, StepKind::Kind},
+#define PIPEC_META_BATCH(Type) {Type, MetaRole::Batch},
+#define PIPEC_META_IMPLIED(Type) {Type, MetaRole::Implied},
 #include "IR/MetaSteps.def"
 };
 
@@ -117,7 +130,7 @@ bool HyperParallelReader::readType(const MetaType *&type) {
 }
 
 bool HyperParallelReader::readSubSteps(MetaFields &fields, char close) {
-  // Members of overlaps are single steps, which bounds the recursion.
+  // Members are single steps, which bounds the recursion.
   if (inSubSteps)
     return reader.error(reader.since(reader.here()), diag::OrderOverlapMembers,
                         fields.type ? fields.type->name : "overlap",
@@ -159,7 +172,7 @@ bool HyperParallelReader::readFields(MetaFields &fields, char separator,
 bool HyperParallelReader::readArray(MetaFields &fields) {
   if (!readType(fields.type))
     return false;
-  if (fields.type->isOverlap)
+  if (fields.type->hasMembers())
     return (reader.at(']') || reader.expect(',')) && readSubSteps(fields, ']');
   return reader.expect(',') && readField("micro_index", fields) &&
          reader.expect(',') && readField("stage_index", fields) &&
@@ -186,7 +199,18 @@ bool HyperParallelReader::make(const char *begin, const MetaFields &fields,
   if (!fields.type)
     return lacks("type");
   StepKind kind = fields.type->kind;
-  if (fields.type->isOverlap) {
+  if (fields.type->role == MetaRole::Batch) {
+    if (fields.members.empty() || !all_of(fields.members, [](Step step) {
+          return isP2P(step.kind()) && !step.joined();
+        }))
+      return reader.error(spelled, diag::OrderOverlapMembers, fields.type->name,
+                          "transfers");
+    llvm::append_range(steps, fields.members);
+    for (Step &step : MutableArrayRef(steps).take_back(fields.members.size()))
+      step.setJoined(&step != &steps.back());
+    return true;
+  }
+  if (fields.type->role == MetaRole::Overlap) {
     bool forwardFirst = kind == StepKind::F;
     if (!isOverlapPair(fields.members, forwardFirst))
       return reader.error(spelled, diag::OrderOverlapMembers, fields.type->name,
@@ -200,6 +224,8 @@ bool HyperParallelReader::make(const char *begin, const MetaFields &fields,
     return lacks("micro-batch");
   if (!fields.stage)
     return lacks("stage");
+  if (fields.type->role == MetaRole::Implied)
+    return true;
   steps.push_back(Step(kind, *fields.stage,
                        hasUnit(kind) ? *fields.microbatch : 0, 0,
                        reader.locOf(begin)));
@@ -215,7 +241,7 @@ bool HyperParallelReader::readStep(SmallVectorImpl<Step> &steps) {
   }
   MetaFields fields;
   auto finish = [&](const char *first) {
-    if (inSubSteps && fields.type && fields.type->isOverlap)
+    if (inSubSteps && fields.type && fields.type->role != MetaRole::Single)
       return reader.error(reader.since(begin), diag::OrderOverlapMembers,
                           fields.type->name, "single steps");
     return make(first, fields, steps);
@@ -369,11 +395,44 @@ FailureOr<Schedule> HyperParallelReader::read() {
 
 } // namespace
 
+/// Makes each batch one batch per peer, in the order of their first transfers.
+static void splitBatchesByPeer(Schedule &schedule) {
+  DataFlow flow(schedule);
+  auto peerOf = [&](Step step) {
+    const DataFlow::Port *port = flow.transfer(step);
+    return port ? port->rank : maxRanks;
+  };
+  std::vector<Step> rest, other;
+  for (StepList &list : schedule.ranks)
+    for (size_t begin = 0, end; begin < list.size(); begin = end) {
+      end = Schedule::groupEnd(list, begin);
+      if (end == begin + 1 || !isP2P(list[begin].kind()))
+        continue;
+      rest.assign(list.begin() + begin, list.begin() + end);
+      for (size_t at = begin; !rest.empty(); std::swap(rest, other)) {
+        other.clear();
+        unsigned peer = peerOf(rest.front());
+        for (Step step : rest) {
+          step.setJoined(true);
+          if (peerOf(step) == peer)
+            list[at++] = step;
+          else
+            other.push_back(step);
+        }
+        list[at - 1].setJoined(false);
+      }
+    }
+}
+
 FailureOr<Schedule> importHyperParallel(StringRef text,
                                         const ListOptions &options,
                                         DiagEngine &diags) {
   diags.sourceFiles().setItems(text, LiteralReader::itemLength);
-  return HyperParallelReader(text, options, diags).read();
+  FailureOr<Schedule> schedule =
+      HyperParallelReader(text, options, diags).read();
+  if (succeeded(schedule))
+    splitBatchesByPeer(*schedule);
+  return schedule;
 }
 
 bool looksLikeHyperParallel(StringRef text) {

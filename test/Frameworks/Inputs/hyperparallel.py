@@ -15,7 +15,7 @@ KINDS = {"F": "FWD", "B": "BWD", "I": "BWD_INPUT", "W": "BWD_WEIGHT", "SEND_F": 
          "SEND_B": "BWD_SEND", "RECV_B": "BWD_RECV", "UNSHARD": "FSDP_UNSHARD", "RESHARD": "FSDP_RESHARD",
          "REDUCE_GRAD": "FSDP_REDUCE_GRAD"}
 
-MetaStepType = enum.Enum("MetaStepType", [*KINDS.values(), "OVERLAP_F_B", "OVERLAP_B_F"])
+MetaStepType = enum.Enum("MetaStepType", [*KINDS.values(), "OVERLAP_F_B", "OVERLAP_B_F", "BATCH_SEND_RECV"])
 
 
 class MetaStep:
@@ -71,6 +71,9 @@ def from_ir(text):
             continue
         elif line == "bubble":
             ranks[-1].append(None)
+        elif line.startswith("batch "):
+            members = tuple(step(part.split(" ->")[0].split(" <-")[0]) for part in line.removeprefix("batch ").split(", "))
+            ranks[-1].append((None, "BATCH_SEND_RECV", None, members))
         elif line.startswith("overlap "):
             members = tuple(step(part) for part in line.removeprefix("overlap ").split(" & "))
             name = {"FWD": "OVERLAP_F_B", "BWD": "OVERLAP_B_F"}[members[0][1]]
@@ -87,6 +90,7 @@ CASES = [
     ["interleaved_overlap", "-Dranks=4", "-Dmicrobatches=8"],
     ["interleaved_overlap_bf", "-Dranks=2", "-Dmicrobatches=5"],
     ["dualpipev", "-Dranks=2", "-Dmicrobatches=4", "--passes=merge-backward{which=all},hyperparallel"],
+    ["one_f_one_b", "-Dranks=4", "-Dmicrobatches=8", "--passes=hyperparallel-2026,batch-p2p"],
     # The user's own passes: halves of backwards, and FSDP actions.
     ["zb1p", "-Dranks=2", "-Dmicrobatches=4", "--passes=inject-fsdp,insert-p2p"],
 ]
