@@ -82,6 +82,7 @@ config.substitutions += [
     ("%lsp-python", lsp_python),
     ("%site-python", site_python),
     ("%python", config.python),
+    ("%lit", f"{config.python} {os.path.abspath(sys.argv[0])}"),
     ("%mpicxx", config.mpicxx + sanitize),
     ("%mypy", mypy or ""),
     ("%mpirun", mpirun),

@@ -207,7 +207,8 @@ void Completer::completeWord(StringRef typed) {
     completeParameter(typed);
   if ((syntax.kinds & InputSyntax::Name) && takesMore)
     addSchedules(typed);
-  bool takesFiles = syntax.kinds & (InputSyntax::File | InputSyntax::Trace);
+  bool takesFiles = syntax.kinds & (InputSyntax::File | InputSyntax::Trace |
+                                    InputSyntax::Folder);
   if (takesFiles && (takesMore || traces))
     addFiles(typed);
 }

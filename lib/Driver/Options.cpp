@@ -106,7 +106,11 @@ OptionInfo::choiceNames(const CommandSyntax &syntax) const {
 
 std::string InputSyntax::usage() const {
   static constexpr std::pair<Kind, StringLiteral> words[] = {
-      {File, "file"}, {Name, "name"}, {Trace, "trace"}, {Shell, "shell"}};
+      {File, "file"},
+      {Name, "name"},
+      {Trace, "trace"},
+      {Shell, "shell"},
+      {Folder, "folder"}};
   std::string input, text;
   for (auto [kind, word] : words)
     if (kinds & kind)

@@ -59,7 +59,14 @@ llvm::ArrayRef<FormInfo> allForms();
 
 /// The arguments of a command that are not options.
 struct InputSyntax {
-  enum Kind : uint8_t { Nothing = 0, File = 1, Name = 2, Trace = 4, Shell = 8 };
+  enum Kind : uint8_t {
+    Nothing = 0,
+    File = 1,
+    Name = 2,
+    Trace = 4,
+    Shell = 8,
+    Folder = 16
+  };
   enum Sizes : uint8_t { NoSizes, OneSize, ManySizes };
   static constexpr unsigned many = ~0U;
 
