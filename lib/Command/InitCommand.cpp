@@ -1,7 +1,7 @@
 //===- InitCommand.cpp - The init command ---------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// `pipec init FOLDER` writes a folder for schedules of one's own, with tests
+// `pipec init FOLDER` writes a folder for new schedules, with tests
 // (docs/TestingSchedules.md). The files are templates/init/.
 //
 //===----------------------------------------------------------------------===//

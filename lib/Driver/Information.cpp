@@ -143,15 +143,15 @@ void printOptionNames(optgroup::Set shown, raw_ostream &os) {
     for (const OptionInfo &info : allOptions())
       if (info.isShown(shown) && groupHeading(info.group) == heading)
         names.push_back("`" + optionText(info) + "`");
-    os << "**" << heading << "** " << join(names, ", ") << "\n\n";
+    os << "- **" << heading << "** " << join(names, ", ") << "\n";
   }
+  os << '\n';
 }
 
 void printHelpPage(const HelpText &help, raw_ostream &os) {
   os << "## " << help.syntax.command << "\n\n"
      << help.overview << "\n\n```\n"
-     << help.syntax.command << " " << help.usage() << "\n```\n\n"
-     << "For example:\n\n```\n"
+     << help.syntax.command << " " << help.usage() << "\n\n"
      << join(linesOf(help.examples), "\n") << "\n```\n\n";
   printOptionNames(help.syntax.groups & ~everyCommand, os);
 }

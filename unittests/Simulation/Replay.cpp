@@ -247,7 +247,8 @@ Rational Replay::opComplete(Place op) {
     bool send = isSend(list[i].kind());
     Rational end = edgeStart(send ? self : other(self));
     if (!send || model != WaitModel::Buffered)
-      end = plus(end, hop(rank, other(self).first));
+      end = plus(end, send ? hop(rank, other(self).first)
+                           : hop(other(self).first, rank));
     end = later(end, opStart(self));
     time = later(time, end);
   }

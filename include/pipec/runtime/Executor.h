@@ -44,6 +44,7 @@
 #include "pipec/runtime/StepContext.h"
 #include "pipec/runtime/Steps.h"
 #include "pipec/runtime/Trace.h"
+#include "pipec/runtime/TransferParts.h"
 #include "pipec/runtime/Transport.h"
 
 #include <algorithm>
@@ -478,6 +479,10 @@ private:
   void settle(const Posted &posted, bool isBatch = false);
   void startTransfer(Posted &posted, int peer);
   void postTransfer(Posted &posted, int peer);
+  template <class Bytes>
+  void startMessage(bool sends, int peer, const Header &header, Bytes &&bytes,
+                    Request &request);
+  void resize(const Step &step, Tensor &tensor, int peer);
   static void proceedTransfer(void *executor, Context &step);
   static bool isTransferReady(void *executor, Context &step);
   static void waitForTransfer(void *executor, Context &step);
@@ -551,7 +556,7 @@ private:
   }
 
   M &model;
-  T &transport;
+  detail::TransportFor<M, T> transport;
   Options options;
 
   const Schedule *schedule = nullptr;

@@ -12,6 +12,7 @@
 #include "pipec/runtime/Model.h"
 #include "pipec/runtime/StepContext.h"
 #include "pipec/runtime/Steps.h"
+#include "pipec/runtime/TransferParts.h"
 
 #include <optional>
 #include <vector>
@@ -48,7 +49,8 @@ enum CellFlag : unsigned {
 template <class M, class T> struct ExecutorBooks {
   using Tensor = typename M::Tensor;
   using Activation = typename M::Activation;
-  using Request = typename T::Request;
+  using Request =
+      typename std::remove_reference_t<detail::TransportFor<M, T>>::Request;
   using Reduction = ReductionOf<M>;
   using Stash = StashOf<M>;
   using Copies = CopiesOf<M>;

@@ -92,14 +92,16 @@ template <class M, class T> void Executor<M, T>::sumTied(int group) {
     for (TiedPart &part : tiedParts) {
       if (part.rank == rank)
         continue;
-      std::span<std::byte> out = model.bytes(*mine);
-      std::span<std::byte> in = model.bytes(*part.tensor);
+      auto &&out = model.bytes(*mine);
+      auto &&in = model.bytes(*part.tensor);
       part.sending = transfers.acquire();
       part.receiving = transfers.acquire();
-      transport.isend(part.rank, expectedHeader(step, out.size()),
-                      std::span<const std::byte>(out), part.sending->request);
-      transport.irecv(part.rank, expectedHeader(step, in.size()), in,
-                      part.receiving->request);
+      startMessage(/*sends=*/true, part.rank,
+                   expectedHeader(step, detail::sizeOfBytes(out)), out,
+                   part.sending->request);
+      startMessage(/*sends=*/false, part.rank,
+                   expectedHeader(step, detail::sizeOfBytes(in)), in,
+                   part.receiving->request);
     }
     tiedTensors.clear();
     for (TiedPart &part : tiedParts) {
@@ -107,7 +109,8 @@ template <class M, class T> void Executor<M, T>::sumTied(int group) {
       if (!part.receiving)
         continue;
       await(part.receiving->request, step);
-      Header wanted = expectedHeader(step, model.bytes(*part.tensor).size());
+      Header wanted =
+          expectedHeader(step, detail::sizeOfBytes(model.bytes(*part.tensor)));
       if (!(transport.header(part.receiving->request) == wanted))
         fail<MessageError>("the gradient of group " + std::to_string(group) +
                            " of tied stages from rank " +

@@ -125,7 +125,10 @@ auto Executor<M, T>::recv(const Step &step) -> Posted {
   (isForward ? cell.input : cell.outputGradient) = posted.tensor;
   peakReceived = std::max(peakReceived, ++received);
   beginReceive(posted.tensor);
-  prepare(step, *posted.tensor);
+  if (ModelResizes<M> && isForward && !handled[int(step.kind)])
+    resize(step, *posted.tensor, peer);
+  else
+    prepare(step, *posted.tensor);
   startTransfer(posted, peer);
   if (posted.transfer)
     (isForward ? cell.forwardTransfer : cell.backwardTransfer) =
@@ -182,14 +185,55 @@ void Executor<M, T>::postTransfer(Posted &posted, int peer) {
                        placeText() +
                        "Tensor &) and std::span<std::byte> bytes(Tensor &)");
   } else {
-    std::span<std::byte> bytes = model.bytes(*posted.tensor);
+    auto &&bytes = model.bytes(*posted.tensor);
     posted.transfer = transfers.acquire();
-    Header header = expectedHeader(posted.step, bytes.size());
-    if (isSend(posted.step.kind))
-      transport.isend(peer, header, std::span<const std::byte>(bytes),
-                      posted.transfer->request);
-    else
-      transport.irecv(peer, header, bytes, posted.transfer->request);
+    Header header = expectedHeader(posted.step, detail::sizeOfBytes(bytes));
+    if constexpr (ModelResizes<M>)
+      if (posted.step.kind == StepKind::SendForward) {
+        transport.announce(peer, header, posted.transfer->request);
+        return transport.isend(peer, header, bytes, posted.transfer->request);
+      }
+    startMessage(isSend(posted.step.kind), peer, header, bytes,
+                 posted.transfer->request);
+  }
+}
+
+/// Starts to send or receive what is in `bytes`.
+template <class M, class T>
+template <class Bytes>
+void Executor<M, T>::startMessage(bool sends, int peer, const Header &header,
+                                  Bytes &&bytes, Request &request) {
+  if constexpr (ModelParts<M>)
+    transport.begin(request);
+  if (!sends)
+    transport.irecv(peer, header, bytes, request);
+  else if constexpr (ModelParts<M>)
+    transport.isend(peer, header, bytes, request);
+  else
+    transport.isend(peer, header,
+                    std::span<const std::byte>(std::span<std::byte>(bytes)),
+                    request);
+}
+
+/// Waits for the size of an input and gives it to the model.
+template <class M, class T>
+void Executor<M, T>::resize(const Step &step, Tensor &tensor, int peer) {
+  if constexpr (ModelResizes<M>) {
+    std::uint64_t size = 0;
+    auto bytes = std::as_writable_bytes(std::span(&size, 1));
+    Transfer *transfer = transfers.acquire();
+    Header wanted = expectedHeader(step, bytes.size());
+    startMessage(/*sends=*/false, peer, wanted, std::span<std::byte>(bytes),
+                 transfer->request);
+    await(transfer->request, step);
+    Header got = transport.header(transfer->request);
+    if (!(got == wanted)) [[unlikely]]
+      failMessage(step, wanted, got);
+    endTransfer(transfer);
+    withSlice(step.unit, [&](int microbatch, auto... slice) {
+      model.resizeInput(step.stage, microbatch, slice..., std::size_t(size),
+                        tensor);
+    });
   }
 }
 
@@ -268,6 +312,11 @@ auto Executor<M, T>::post(const Step &step) -> Posted {
 template <class M, class T>
 void Executor<M, T>::runBatch(std::span<const Step> members) {
   groupPosted.clear();
+  if constexpr (ModelResizes<M>)
+    for (const Step &member : members)
+      if (member.kind == StepKind::RecvForward)
+        failStep(member, "is in a batch, and the model has resizeInput, for "
+                         "which the rank waits at the receive");
   if constexpr (BatchTransport<T>)
     transport.beginBatch();
   for (const Step &member : members)
@@ -310,17 +359,17 @@ template <class M, class T> template <int> void Executor<M, T>::sumReplicas() {
     model.exportGradient(stage.stage, *mine);
     model.exportGradient(stage.stage, *theirs); // for its size
     Step step = {StepKind::ReduceGrad, stage.stage, 0};
-    std::span<std::byte> out = model.bytes(*mine);
-    std::span<std::byte> in = model.bytes(*theirs);
+    auto &&out = model.bytes(*mine);
+    auto &&in = model.bytes(*theirs);
+    Header wanted = expectedHeader(step, detail::sizeOfBytes(in));
     Transfer *sending = transfers.acquire();
     Transfer *receiving = transfers.acquire();
-    transport.isend(other, expectedHeader(step, out.size()),
-                    std::span<const std::byte>(out), sending->request);
-    transport.irecv(other, expectedHeader(step, in.size()), in,
-                    receiving->request);
+    startMessage(/*sends=*/true, other,
+                 expectedHeader(step, detail::sizeOfBytes(out)), out,
+                 sending->request);
+    startMessage(/*sends=*/false, other, wanted, in, receiving->request);
     await(receiving->request, step);
-    if (!(transport.header(receiving->request) ==
-          expectedHeader(step, in.size())))
+    if (!(transport.header(receiving->request) == wanted))
       fail<MessageError>("the gradient of stage " +
                          std::to_string(stage.stage) + " from rank " +
                          std::to_string(other) + " is not what came");

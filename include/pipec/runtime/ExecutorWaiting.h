@@ -140,7 +140,8 @@ void Executor<M, T>::arrive(Transfer &transfer, Tensor &into,
     options.trace->end(index);
   if constexpr (ModelTransfers<M>) {
     Header got = transport.header(transfer.request);
-    Header wanted = expectedHeader(step, model.bytes(into).size());
+    Header wanted =
+        expectedHeader(step, detail::sizeOfBytes(model.bytes(into)));
     if (!(got == wanted)) [[unlikely]]
       failMessage(step, wanted, got);
   }

@@ -39,6 +39,16 @@
 //     std::span<std::byte> bytes(Tensor &tensor);
 //   };
 //
+// `bytes` may return a range of such spans, in which a tensor is in several
+// places: a tuple of tensors. Where the receiver cannot know the size of an
+// input, in place of `prepareInput`
+//
+//     void resizeInput(int stage, int microbatch, std::size_t bytes,
+//                      Tensor &input);
+//
+// is given the number of bytes, which the sender announces; the rank waits for
+// that at the receive. With slices, `int slice` comes after `int microbatch`.
+//
 // A model needs only the functions of the steps that its schedules have.
 // Optional: `overlapped` runs the members of an overlap together
 // (StepContext.h); `unshard(stage)`, `reshard(stage)` and `reduceGrad(stage)`
@@ -292,6 +302,24 @@ concept GraphInputForm =
       model.prepareInput(0, 0, slice..., /*source=*/0, tensor);
     };
 template <class M, class... Slice>
+concept ResizeForm =
+    requires(M &model, Slice... slice, typename M::Tensor &tensor) {
+      model.resizeInput(0, 0, slice..., std::size_t(0), tensor);
+    };
+/// What `bytes` returns: one place, or a range of them.
+template <class Bytes>
+concept OneSpan = std::convertible_to<Bytes, std::span<std::byte>>;
+template <class Bytes>
+concept SeveralSpans = !OneSpan<Bytes> && requires(Bytes &bytes) {
+  requires OneSpan<decltype(*std::begin(bytes))>;
+  std::end(bytes);
+};
+template <class M>
+concept BytesForm = requires(M &model, typename M::Tensor &tensor) {
+  requires OneSpan<decltype(model.bytes(tensor))> ||
+               SeveralSpans<decltype(model.bytes(tensor))>;
+};
+template <class M, class... Slice>
 concept GradientForm =
     requires(M &model, Slice... slice, typename M::Tensor &tensor) {
       model.prepareGradient(0, 0, slice..., tensor);
@@ -349,14 +377,24 @@ template <class M>
 concept ModelInputs =
     (ModelSlices<M> ? detail::InputForm<M, int> : detail::InputForm<M>);
 
+/// A model whose inputs have sizes that only the sender knows.
+template <class M>
+concept ModelResizes =
+    (ModelSlices<M> ? detail::ResizeForm<M, int> : detail::ResizeForm<M>);
+
 /// Needed as soon as a tensor crosses ranks.
 template <class M>
-concept ModelTransfers = (ModelGraphInputs<M> || ModelInputs<M>) &&
-                         requires(M &model, typename M::Tensor &tensor) {
-                           {
-                             model.bytes(tensor)
-                           } -> std::convertible_to<std::span<std::byte>>;
-                         };
+concept ModelTransfers =
+    (ModelGraphInputs<M> || ModelInputs<M> || ModelResizes<M>) &&
+    detail::BytesForm<M>;
+
+/// A model whose transfers may need several messages.
+template <class M>
+concept ModelParts =
+    ModelTransfers<M> &&
+    (ModelResizes<M> || !requires(M &model, typename M::Tensor &tensor) {
+      requires detail::OneSpan<decltype(model.bytes(tensor))>;
+    });
 
 /// Needed as soon as a gradient crosses ranks.
 template <class M>

@@ -1,7 +1,7 @@
 # RUN: rm -rf %t && mkdir -p %t && cd %t && %torch-python %s %root/docs/HyperParallel.md
 """HyperParallel's own runtime trains with lists of pipec, through the loader of the page:
-gradients equal those without a pipeline, also where the number of micro-batches is not
-a multiple of that of the ranks. Own lists of HyperParallel run beside them."""
+gradients equal those without a pipeline, also where the number of micro-batches is not a
+multiple of that of the ranks. Own lists of HyperParallel run beside them."""
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 import os

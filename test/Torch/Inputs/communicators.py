@@ -8,13 +8,10 @@ docs/Rationale/Waiting.md calls a model:
     stream   one for all that a rank does
     pair     one for each two ranks
     edge     one for each two ranks and direction
-    up-down  one for what goes to higher ranks and one for what goes to lower ones
 """
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 import concurrent.futures
-import functools
-import time
 
 import torch
 import torch.distributed as dist
@@ -26,19 +23,17 @@ KEYS = {
     "stream": lambda operation: None,
     "pair": lambda operation: operation.peer,
     "edge": lambda operation: (operation.peer, operation.op is dist.isend),
-    "up-down": lambda operation: (operation.peer > dist.get_rank()) == (operation.op is dist.isend),
 }
 
 
-def _run(operation, latency):
-    """A send that ends when it has been received, which takes some seconds."""
+def _run(operation):
+    """A send that ends when it has been received."""
     done = torch.zeros(1)
     if operation.op is dist.isend:
         dist.send(operation.tensor, operation.peer, operation.group, DATA)
         dist.recv(done, operation.peer, operation.group, DONE)
     else:
         dist.recv(operation.tensor, operation.peer, operation.group, DATA)
-        time.sleep(latency)
         dist.send(done, operation.peer, operation.group, DONE)
 
 
@@ -47,18 +42,17 @@ class _Work:
         self.wait = future.result
 
 
-def install(model, latency=0):
-    """Makes the runtime of this process wait as the model says, for transfers of
-    some seconds. Operations of one communicator share a thread, which runs one
-    after the other."""
-    key, run = KEYS[model], functools.partial(_run, latency=latency)
+def install(model):
+    """Makes the runtime of this process wait as the model says. Operations of
+    one communicator share a thread, which runs one after the other."""
+    key = KEYS[model]
     threads = {}
 
     def batch_p2p(operations, desc=None):
         works = []
         for operation in operations:
             thread = threads.setdefault(key(operation), concurrent.futures.ThreadPoolExecutor(1))
-            works.append(_Work(thread.submit(run, operation)))
+            works.append(_Work(thread.submit(_run, operation)))
         return works
 
     schedules._batch_p2p = batch_p2p

@@ -24,7 +24,6 @@ WAITS = tuple(map(int, torch.__version__.split(".")[:2])) >= (2, 15)
 #: pipec's targets for this PyTorch: its own order of transfers, and that of time.
 TARGET = "torch" if WAITS else "torch-2.13"
 TIMED = f"{TARGET}-timed"
-SEARCHED = f"{TARGET}-search"
 
 
 # ---------------------------------------------------------------- cells
