@@ -332,29 +332,24 @@ bool Prover::tryFamily(int64_t from, int64_t by, ArrayRef<Word> words) {
 
 /// Tries to prove the schedules whose micro-batches grow by `by`.
 bool Prover::tryStep(int64_t by) {
-  for (int64_t rest = 0; rest != by; rest += unitsPerSize) {
-    int64_t from = base + rest;
-    FamilyCode::Outcome sizes = code.checkSizes(ranks, from, by);
-    if (sizes.refused)
-      continue;
-    if (!sizes.undecided.empty())
-      return fail(sizes.undecided, Stage::Sizes);
-    // A larger first size may decide more.
-    for (int64_t more : {0, 1, 3}) {
-      int64_t start = from + more * by * ((base + by - 1) / by);
+  // A larger first size may decide more.
+  for (int64_t more : {0, 1, 3})
+    for (int64_t rest = 0; rest != by; rest += unitsPerSize) {
+      int64_t start = base + rest + more * by * ((base + by - 1) / by);
+      FamilyCode::Outcome sizes = code.checkSizes(ranks, start, by);
+      if (!sizes.undecided.empty())
+        fail(sizes.undecided, Stage::Sizes);
+      if (sizes.refused || !sizes.undecided.empty())
+        continue;
       const Family::Member *member = family.at(start);
       if (!member || ++listsTried > mostListsTried)
-        break;
-      FamilyCode::Outcome lists = code.evaluate(member->schedule, start, by);
-      if (lists.refused)
-        break;
-      if (!lists.undecided.empty()) {
-        fail(lists.undecided, Stage::Lists);
         continue;
-      }
-      return tryFamily(start, by, lists.words);
+      FamilyCode::Outcome lists = code.evaluate(member->schedule, start, by);
+      if (!lists.undecided.empty())
+        fail(lists.undecided, Stage::Lists);
+      if (!lists.refused && lists.undecided.empty())
+        return tryFamily(start, by, lists.words);
     }
-  }
   return false;
 }
 
