@@ -119,9 +119,16 @@ inline Result find(const Lists &lists, const Weights &weights,
   Order ascending = given, descending = given;
   sortBy(ascending, [&](uint32_t a, uint32_t b) { return work[a] < work[b]; });
   sortBy(descending, [&](uint32_t a, uint32_t b) { return work[a] > work[b]; });
+  // By the plain sum of weights, which differs if stages do.
+  std::vector<Wide> sums(m);
+  for (const std::vector<int64_t> &row : weights.rows)
+    for (size_t i = 0; i != m; ++i)
+      sums[i] += row[i];
+  Order largest = given;
+  sortBy(largest, [&](uint32_t a, uint32_t b) { return sums[a] > sums[b]; });
   Best best;
   for (const Order &start :
-       {given, descending, ascending, detail::waveOf(ascending, false),
+       {given, largest, descending, ascending, detail::waveOf(ascending, false),
         detail::waveOf(ascending, true)})
     best.take(problem, start);
 
@@ -134,7 +141,8 @@ inline Result find(const Lists &lists, const Weights &weights,
     bound = best.makespan;
   } else {
     Bound lower(problem);
-    best.take(problem, lower.relax(200, known));
+    best.take(problem,
+              lower.relax(problem.rows().size() == 1 ? 200 : 100, known));
     Annealer annealer(problem, options.seed, known);
     // Tight limits take more work.
     bool hard = problem.hasLimit();

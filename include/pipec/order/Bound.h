@@ -71,7 +71,7 @@ public:
         child.fixed.push_back(position);
         child.value = std::max(parent.value, valueWith(parent, data, position));
         child.serial = serial++;
-        if (child.value < known)
+        if (child.value < known && spent < most)
           play(child, 20, known, nullptr);
         if (child.value < known)
           open.push(std::move(child));
@@ -171,6 +171,8 @@ private:
                   ? scaled
                   : sums[i] + int64_t(Wide(scaled - sums[i]) * round / total);
         }
+      for (int64_t &price : v)
+        price = before == 0 ? 0 : int64_t(Wide(price) * total / before);
       addPath(sums, round, coefficients, latency);
       int64_t value = latency + answer(coefficients, order);
       spent += jobs.size() + answerWork();
@@ -267,7 +269,10 @@ private:
       }
     constexpr int64_t infinite = std::numeric_limits<int64_t>::max() / 2;
     u.assign(n + 1, 0);
-    v.assign(n + 1, 0);
+    // Any prices of columns are right; those of the round before need less
+    // work.
+    if (v.size() != n + 1)
+      v.assign(n + 1, 0);
     match.assign(n + 1, 0);
     for (size_t i = 1; i <= n; ++i) {
       size_t column = 0;
