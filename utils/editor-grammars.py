@@ -128,7 +128,7 @@ def pipe_textmate(words):
 
 
 #: Words of the header of step IR (lib/StepText/HeaderParser.cpp) and of groups of steps.
-STEPS_HEADER = ["forward_only", "param", "map", "connect", "graph", "tie", "stream", "section", "layers", "body", "layout", "cost", "memory", "fsdp",
+STEPS_HEADER = ["forward_only", "param", "map", "connect", "graph", "tie", "order", "stream", "section", "layers", "body", "layout", "cost", "memory", "fsdp",
                 "expect"]
 STEPS_BODY = ["schedule", "ranks", "stages", "microbatches", "slices", "rank", "overlap", "batch"]
 

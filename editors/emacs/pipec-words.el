@@ -41,7 +41,7 @@
 
 (defconst pipec-words-steps-keywords
   '("batch" "body" "connect" "cost" "expect" "forward_only" "fsdp" "graph" "layers" "layout"
-    "map" "memory" "microbatches" "overlap" "param" "rank" "ranks" "schedule" "section"
+    "map" "memory" "microbatches" "order" "overlap" "param" "rank" "ranks" "schedule" "section"
     "slices" "stages" "stream" "tie")
   "Words of step IR.")
 

@@ -273,12 +273,21 @@ struct ModelSettings {
   LayerPlaces layerPlaces;
   MemorySettings memory;
   std::optional<FsdpSettings> fsdp;
+  /// By micro-batch of the lists, its number in the batch, whose factors in the
+  /// costs it has; empty if they are the same. Otherwise a permutation.
+  std::vector<uint32_t> order;
   /// The place of the schedule's name in its source.
   SourceLoc source;
 
   /// True if the gradients of `stage` are reduced in a list with FSDP steps.
   bool reduces(unsigned stage) const { return !fsdp || fsdp->reduces(stage); }
   unsigned numMicrobatches() const { return numUnits / numSlices; }
+  /// The unit of the batch that is unit `unit` of the lists.
+  unsigned unitOfBatch(unsigned unit) const {
+    return order.empty()
+               ? unit
+               : order[unit / numSlices] * numSlices + unit % numSlices;
+  }
   unsigned backwardOrder(unsigned unit) const {
     return pipec::backwardOrder(unit, numSlices);
   }

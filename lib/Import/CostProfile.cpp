@@ -3,6 +3,7 @@
 
 #include "Cost/LayoutText.h"
 #include "Import/CostText.h"
+#include "Import/WeightFile.h"
 #include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Diagnostics/ImportDiags.h"
 #include "Support/Diagnostics/LoweringDiags.h"
@@ -65,6 +66,7 @@ private:
                {"measured", [&] { (void)json.value(); }},
                {"share", [&] { readShares(); }},
                {"sections", [&] { readSections(); }},
+               {"weights", [&] { readWeights(); }},
                {"memory", [&] {
                   readBlock(FigureBlock::Memory, memory,
                             {{"limits", [&] { readLimits(); }}});
@@ -112,6 +114,25 @@ private:
           given.sections.push_back({name.str(), *kind, *time, rangeOf(name)});
       });
     });
+  }
+
+  /// Reads the factors of all micro-batches.
+  void readWeights() {
+    FailureOr<BatchWeights> batch = readWeightRows(json, diags);
+    good &= succeeded(batch);
+    if (failed(batch))
+      return;
+    const BatchWeights::Row &row = batch->weights.front();
+    if (batch->perStage) {
+      good = false;
+      (void)diags.report(batch->loc, diag::ProfileWeightsPerStage);
+      return;
+    }
+    for (auto [i, weight] : enumerate(row.values))
+      costs.set(Figure::Factor, weight, {FigureScope::Microbatch, unsigned(i)});
+    if (!row.values.empty())
+      given.keys.push_back({FigureScope::Microbatch,
+                            unsigned(row.values.size() - 1), row.loc.range});
   }
 
   void readPer() {

@@ -150,7 +150,7 @@ bool SteadySearch::raiseNext(unsigned rank, uint32_t place) {
                from);
 }
 
-/// Raises all starts that must follow; false if they rise for ever.
+/// Raises all starts that must follow; false if they rise without end.
 bool SteadySearch::settle() {
   size_t most = 16 * starts.size();
   for (size_t i = 0; i != queue.size(); ++i) {

@@ -1,8 +1,8 @@
 //===- Steady.h - Blocks of the least period --------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The steady state of long runs: a block of letters per rank, repeated for
-// ever. Its period is the largest ratio, over the cycles of waiting steps, of
+// The steady state of long runs: a block of letters per rank, repeated without
+// end. Its period is the largest ratio, over the cycles of waiting steps, of
 // the time around the cycle and the blocks that it spans. A search over blocks
 // minimises the period alone, without ramps; words for any number of
 // micro-batches follow from a block.

@@ -313,9 +313,11 @@ private:
     std::vector<int64_t> ofSlices =
         factors(FigureScope::Slice, schedule.numSlices, sliceParts);
     costs.microbatches.reserve(schedule.numUnits);
-    for (int64_t ofMicrobatch : ofMicrobatches)
+    for (unsigned i = 0; i != ofMicrobatches.size(); ++i)
       for (int64_t ofSlice : ofSlices) {
-        __int128 product = __int128(ofMicrobatch) * ofSlice;
+        unsigned unit = schedule.unitOfBatch(i * schedule.numSlices);
+        __int128 product =
+            __int128(ofMicrobatches[unit / schedule.numSlices]) * ofSlice;
         fits = fits && product <= largest;
         costs.microbatches.push_back(int64_t(product));
       }

@@ -110,6 +110,8 @@ void StepsParser::parseHeaderEntry() {
     good = parseEdges(entry);
   } else if (entry == "tie") {
     good = parseTie();
+  } else if (entry == "order") {
+    good = entryOnce(seenOrder, entry) && parseOrder();
   } else if (entry == "stream") {
     good = parseStream();
   } else if (entry == "section") {
@@ -222,6 +224,32 @@ bool StepsParser::parseTie() {
   if (!ties)
     ties.emplace(schedule.numStages, diags);
   return succeeded(ties->add(stages, rangeOf(since(begin).trim())));
+}
+
+// Parses `2 0 1` after `order`: a permutation of the micro-batches.
+bool StepsParser::parseOrder() {
+  skipBlanks();
+  const char *begin = here();
+  std::vector<uint32_t> order;
+  std::vector<bool> seen(schedule.numUnits);
+  for (; !atLineEnd(); skipBlanks()) {
+    const char *at = here();
+    unsigned number = 0;
+    if (!numberBelow(schedule.numMicrobatches(), maxUnits, "micro-batch",
+                     "micro-batches", number))
+      return false;
+    if (!schedule.numUnits)
+      continue;
+    if (seen[number])
+      return fail(since(at), diag::StepsOrderTwice, number);
+    seen[number] = true;
+    order.push_back(number);
+  }
+  if (order.size() != schedule.numMicrobatches())
+    return fail(since(begin).trim(), diag::StepsOrderLength, order.size(),
+                schedule.numMicrobatches());
+  schedule.order = std::move(order);
+  return true;
 }
 
 // Parses `network 1 3` after `stream`.

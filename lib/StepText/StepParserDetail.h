@@ -36,6 +36,7 @@ private:
   bool parseParams();
   bool parseMap();
   bool parseEdges(llvm::StringRef entry);
+  bool parseOrder();
   bool parseTie();
   bool parseStream();
   bool parseSection();
@@ -113,6 +114,7 @@ private:
   bool seenFsdp = false;
   bool seenGraph = false;
   bool seenLayout = false;
+  bool seenOrder = false;
   bool seenLayers = false;
   bool seenBody = false;
   /// The edges of `connect` and `graph`, if there are any.

@@ -104,6 +104,11 @@ private:
       putNumbers(group);
       put("\n");
     }
+    if (!schedule.order.empty()) {
+      put("  order");
+      putNumbers(schedule.order);
+      put("\n");
+    }
     for (auto [i, name] : enumerate(schedule.streams.names)) {
       put("  stream ", Name{name});
       for (unsigned stage = 0; stage != schedule.numStages; ++stage)

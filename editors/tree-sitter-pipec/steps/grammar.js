@@ -40,7 +40,7 @@ module.exports = grammar({
     // The header
 
     _entry: ($) =>
-      choice($.forward_only, $.param, $.map, $.connect, $.graph, $.tie, $.stream, $.section, $.layers, $.body, $.layout, $.cost, $.memory, $.fsdp, $.expect),
+      choice($.forward_only, $.param, $.map, $.connect, $.graph, $.tie, $.order, $.stream, $.section, $.layers, $.body, $.layout, $.cost, $.memory, $.fsdp, $.expect),
 
     forward_only: () => "forward_only",
 
@@ -57,6 +57,8 @@ module.exports = grammar({
     edge: ($) => seq(field("from", $.number), "->", field("to", $.number)),
 
     tie: ($) => seq("tie", repeat1($.number)),
+
+    order: ($) => seq("order", repeat1($.number)),
 
     stream: ($) => seq("stream", field("name", $._name), repeat1($.number)),
 

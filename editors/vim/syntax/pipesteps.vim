@@ -6,7 +6,7 @@ if exists('b:current_syntax')
 endif
 syntax case match
 
-syntax keyword stepsWord forward_only param map connect graph tie stream section layers body layout cost memory fsdp expect schedule ranks stages microbatches slices rank overlap batch
+syntax keyword stepsWord forward_only param map connect graph tie order stream section layers body layout cost memory fsdp expect schedule ranks stages microbatches slices rank overlap batch
 syntax keyword stepsStep F B I W R UPDATE SEND_F RECV_F SEND_B RECV_B WAIT_SEND_F WAIT_SEND_B UNSHARD RESHARD REDUCE_GRAD WAIT_REDUCE_GRAD OFFLOAD WAIT_OFFLOAD RELOAD REDUCE_TIED bubble
 syntax match stepsHeader /^pipec-steps\s\+\d\+/
 syntax match stepsName /@\k\+/

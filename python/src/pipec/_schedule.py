@@ -73,6 +73,9 @@ class Schedule:
         """The groups of stages that share parameters."""
         self.streams: dict[str, list[int]] = {}
         """The stages whose computes run on a stream of their own, by its name."""
+        self.order: list[int] | None = None
+        """By micro-batch, its number in the batch whose weights the costs have; None
+        if they are the same."""
         self.layout: str | None = None
         """The layers of each stage (docs/Simulation.md); None if they are not known."""
         head = edges = None
@@ -93,6 +96,8 @@ class Schedule:
                 extra += [(int(a), int(b)) for a, b in _EDGE.findall(line)]
             elif line.startswith("tie "):
                 self.ties.append([int(stage) for stage in line.split()[1:]])
+            elif line.startswith("order "):
+                self.order = [int(number) for number in line.split()[1:]]
             elif line.startswith("stream "):
                 name, stages = _STREAM.findall(line)[0]
                 self.streams[_name(name)] = [int(stage) for stage in stages.split()]

@@ -7,7 +7,7 @@
 (rational) @constant.numeric
 
 "pipec-steps" @keyword.directive
-["batch" "body" "connect" "cost" "expect" "fsdp" "graph" "layers" "layout" "map" "memory" "microbatches" "overlap" "param" "rank" "ranks" "schedule" "section" "slices" "stages" "stream" "tie"] @keyword
+["batch" "body" "connect" "cost" "expect" "fsdp" "graph" "layers" "layout" "map" "memory" "microbatches" "order" "overlap" "param" "rank" "ranks" "schedule" "section" "slices" "stages" "stream" "tie"] @keyword
 (forward_only) @keyword
 ["OFFLOAD" "RECV_B" "RECV_F" "REDUCE_GRAD" "REDUCE_TIED" "RELOAD" "RESHARD" "SEND_B" "SEND_F" "UNSHARD" "UPDATE" "WAIT_OFFLOAD" "WAIT_REDUCE_GRAD" "WAIT_SEND_B" "WAIT_SEND_F"] @constant.builtin
 (letter) @constant.builtin
