@@ -1,7 +1,8 @@
 //===- OrderCommand.cpp - The order command -------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "Command/CommandRun.h"
+#include "Command/OrderCommand.h"
+
 #include "Driver/Input.h"
 #include "Import/WeightFile.h"
 #include "Order/BatchOrder.h"
@@ -16,6 +17,34 @@
 using namespace llvm;
 
 namespace pipec {
+
+FailureOr<BatchWeights> readWeights(const Arguments &args, DiagEngine &diags) {
+  BatchWeights batch;
+  FailureOr<StringRef> text =
+      openInput(args.text(Opt::Weights), diags, maxProfileBytes);
+  if (failed(text) || failed(store(readWeightFile(*text, diags), batch)))
+    return failure();
+  if (args.has(Opt::MemoryLimit))
+    batch.limit.reset();
+  return batch;
+}
+
+void printOrder(const BatchOrder &order, raw_ostream &os) {
+  interleave(order.order, os, " ");
+  os << "\nmakespan " << decimalText(order.makespan) << " (given "
+     << decimalText(order.given) << ", bound " << decimalText(order.bound)
+     << ")\n";
+}
+
+void printOrder(const BatchOrder &order, json::OStream &json) {
+  writeArray(json, "order", order.order,
+             [&](uint32_t number) { json.value(number); });
+  writeExact(json, "makespan", order.makespan);
+  writeExact(json, "given", order.given);
+  writeExact(json, "bound", order.bound);
+  json.attribute("optimal", order.isOptimal());
+  writeExact(json, "peak", order.peak);
+}
 
 /// Writes the lists, for include/pipec/order.h.
 static LogicalResult writeLists(const CommandRun &run,
@@ -39,14 +68,8 @@ LogicalResult runOrder(const CommandRun &run) {
     return diags.report(DiagLoc(), diag::OptionNeeds, "pipec order",
                         "--weights=FILE");
   BatchWeights batch;
-  if (!asLists) {
-    FailureOr<StringRef> text =
-        openInput(args.text(Opt::Weights), diags, maxProfileBytes);
-    if (failed(text) || failed(store(readWeightFile(*text, diags), batch)))
-      return failure();
-    if (args.has(Opt::MemoryLimit))
-      batch.limit.reset();
-  }
+  if (!asLists && failed(store(readWeights(args, diags), batch)))
+    return failure();
   FailureOr<InputRequest> request = InputRequest::read(args, run.search, diags);
   if (failed(request))
     return failure();
@@ -62,22 +85,8 @@ LogicalResult runOrder(const CommandRun &run) {
     return failure();
   warnOfCosts(&*schedule, diags);
   warnOfRounding(order->rounding, batch.loc, diags);
-  return run.write(
-      [&](raw_ostream &os) {
-        interleave(order->order, os, " ");
-        os << "\nmakespan " << decimalText(order->makespan) << " (given "
-           << decimalText(order->given) << ", bound "
-           << decimalText(order->bound) << ")\n";
-      },
-      [&](json::OStream &json) {
-        writeArray(json, "order", order->order,
-                   [&](uint32_t number) { json.value(number); });
-        writeExact(json, "makespan", order->makespan);
-        writeExact(json, "given", order->given);
-        writeExact(json, "bound", order->bound);
-        json.attribute("optimal", order->isOptimal());
-        writeExact(json, "peak", order->peak);
-      });
+  return run.write([&](raw_ostream &os) { printOrder(*order, os); },
+                   [&](json::OStream &json) { printOrder(*order, json); });
 }
 
 } // namespace pipec

@@ -13,58 +13,9 @@
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
 
-#include <limits>
-
 using namespace llvm;
 
 namespace pipec {
-
-void copyFigure(const json::Object &from, StringRef key, json::Object &to,
-                StringRef as) {
-  if (const json::Value *value = from.get(key))
-    to[as] = *value;
-  else
-    to[as] = nullptr;
-  if (const json::Value *exact = from.get((key + "_exact").str()))
-    to[(as + "_exact").str()] = *exact;
-}
-
-double figureOf(const json::Object &object, StringRef key) {
-  return object.getNumber(key).value_or(
-      std::numeric_limits<double>::infinity());
-}
-
-int InnerRuns::call(const CommandWords &words, std::string &printed) {
-  std::vector<const char *> arguments = {run.program.c_str()};
-  for (const std::string &word : words)
-    arguments.push_back(word.c_str());
-  messages.clear();
-  raw_string_ostream out(printed), err(messages);
-  return pipecMain(int(arguments.size()), arguments.data(), out, err);
-}
-
-LogicalResult InnerRuns::write(const CommandWords &words) {
-  std::string printed;
-  if (call(words, printed) == 0)
-    return success();
-  run.err << messages;
-  return failure();
-}
-
-FailureOr<json::Object> InnerRuns::ask(CommandWords words) {
-  words.push_back("--format=json");
-  std::string printed;
-  // (A comparison in which nothing fits has a table and status 1.)
-  int status = call(words, printed);
-  Expected<json::Value> value = json::parse(printed);
-  if (value && (status == 0 || words.front() == "compare"))
-    if (json::Object *object = value->getAsObject())
-      return std::move(*object);
-  if (!value)
-    consumeError(value.takeError());
-  run.err << messages;
-  return failure();
-}
 
 namespace {
 
@@ -194,9 +145,10 @@ CommandWords PlanRun::common(bool isFixed) const {
 // Rows
 //===----------------------------------------------------------------------===//
 
-/// True if the framework runs a row of compare.
+/// True if the framework runs a row of compare, with one copy of the model.
 bool PlanRun::runs(const json::Object &candidate) const {
-  if (!candidate.getBoolean("fits").value_or(false))
+  if (!candidate.getBoolean("fits").value_or(false) ||
+      candidate.getInteger("copies").value_or(1) != 1)
     return false;
   const json::Object *all = candidate.getObject("frameworks");
   const json::Object *one = all ? all->getObject(consumer->framework) : nullptr;

@@ -13,9 +13,62 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 
+#include <limits>
+
 using namespace llvm;
 
 namespace pipec {
+
+void copyFigure(const json::Object &from, StringRef key, json::Object &to,
+                StringRef as) {
+  if (const json::Value *value = from.get(key))
+    to[as] = *value;
+  else
+    to[as] = nullptr;
+  if (const json::Value *exact = from.get((key + "_exact").str()))
+    to[(as + "_exact").str()] = *exact;
+}
+
+double figureOf(const json::Object &object, StringRef key) {
+  return object.getNumber(key).value_or(
+      std::numeric_limits<double>::infinity());
+}
+
+int InnerRuns::call(const CommandWords &words, std::string &printed) {
+  std::vector<const char *> arguments = {run.program.c_str()};
+  for (const std::string &word : words)
+    arguments.push_back(word.c_str());
+  messages.clear();
+  raw_string_ostream out(printed), err(messages);
+  return pipecMain(int(arguments.size()), arguments.data(), out, err);
+}
+
+LogicalResult InnerRuns::write(const CommandWords &words) {
+  std::string printed;
+  if (call(words, printed) == 0)
+    return success();
+  run.err << messages;
+  return failure();
+}
+
+FailureOr<json::Object> InnerRuns::ask(CommandWords words) {
+  words.push_back("--format=json");
+  std::string printed;
+  // (A comparison in which nothing fits has a table and status 1.)
+  int status = call(words, printed);
+  Expected<json::Value> value = json::parse(printed);
+  if (value && (status == 0 || words.front() == "compare"))
+    if (json::Object *object = value->getAsObject())
+      return std::move(*object);
+  if (!value)
+    consumeError(value.takeError());
+  run.err << messages;
+  return failure();
+}
+
+//===----------------------------------------------------------------------===//
+// Files
+//===----------------------------------------------------------------------===//
 
 static constexpr PlanConsumer consumers[] = {
 #define PIPEC_PLAN_CONSUMER(Key, Framework, RunsAs, AnyOrder, BuiltIn, Doc)    \

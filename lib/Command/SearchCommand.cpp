@@ -1,10 +1,11 @@
 //===- SearchCommand.cpp - The search command -----------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "Command/CommandRun.h"
+#include "Command/OrderCommand.h"
 #include "Driver/Input.h"
 #include "Search/Writers.h"
 #include "SearchRun/SearchReport.h"
+#include "SearchRun/WeightedSearch.h"
 #include "StepText/StepPrinter.h"
 #include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Diagnostics/SearchDiags.h"
@@ -47,6 +48,7 @@ private:
   }
   FailureOr<PlacementResult> find(ScheduleSearch &searcher);
   FailureOr<PlacementResult> findAll();
+  LogicalResult runWeighted();
   LogicalResult certify(const FoundSchedule &found, SearchReport &report);
   LogicalResult checkCertificate(std::error_code error);
 
@@ -380,9 +382,56 @@ FailureOr<PlacementResult> SearchRun::findAll() {
   return result;
 }
 
+/// The search of lists and an order of one batch.
+LogicalResult SearchRun::runWeighted() {
+  if (request.anyPlacement)
+    return needs(Opt::Weights,
+                 "one --placement, and best compares several");
+  if (asProgram)
+    return needs(Opt::Output, "a name with .steps for a search with --weights");
+  BatchWeights batch;
+  if (failed(store(readWeights(args, diags), batch)))
+    return failure();
+  if (batch.limit) {
+    MemorySettings &own = request.given.memory.emplace_back();
+    own.set(Figure::Limit, *batch.limit);
+  }
+  StopWatch watch(timeLimit);
+  request.stop = &watch.flag();
+  ScheduleSearch searcher(search, args, progress, diags);
+  FailureOr<WeightedResult> result = searchWeighted(
+      searcher, request, batch,
+      [&](const SearchRequest &own) -> FailureOr<Schedule> {
+        FailureOr<PlacementResult> lists = searchPlacements(searcher, own, diags);
+        if (failed(lists))
+          return failure();
+        return std::move(lists->found.schedule);
+      },
+      diags);
+  if (failed(result))
+    return failure();
+  warnOfRounding(result->order.rounding, batch.loc, diags);
+  if (args.has(Opt::Output) && failed(CommandRun::write([&](raw_ostream &os) {
+        printSteps(result->schedule, os);
+        return success();
+      })))
+    return failure();
+  return print(
+      [&](raw_ostream &os) {
+        os << result->title << '\n';
+        printOrder(result->order, os);
+      },
+      [&](json::OStream &json) {
+        json.attribute("schedule", result->title);
+        printOrder(result->order, json);
+      });
+}
+
 LogicalResult SearchRun::run() {
   if (failed(readSizes()) || failed(readOptions()))
     return failure();
+  if (args.has(Opt::Weights))
+    return runWeighted();
   FailureOr<PlacementResult> result = findAll();
   if (failed(result))
     return failure();

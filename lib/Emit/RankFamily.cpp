@@ -95,7 +95,9 @@ void findColumns(RankFamily &family, ArrayRef<LoopTree> trees) {
       auto some =
           find_if(column, [](int64_t number) { return number != anyNumber; });
       int64_t first = some == column.end() ? 0 : *some;
-      if (fits(std::vector(column.size(), first), column)) {
+      if (all_of(column, [&](int64_t number) {
+            return number == first || number == anyNumber;
+          })) {
         family.numbers[i] = {first, -1};
         continue;
       }

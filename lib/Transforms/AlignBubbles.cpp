@@ -166,7 +166,7 @@ private:
 } // namespace
 
 /// The makespan with transfers in the slots of an aligned schedule, under
-/// blocking sends; nothing if a step is in the slot of a producer.
+/// blocking sends; empty if a step is in the slot of a producer.
 static std::optional<int64_t> slotsMakespan(Schedule schedule,
                                             DiagEngine &silent) {
   auto lists = placeP2PInColumns(schedule, silent);

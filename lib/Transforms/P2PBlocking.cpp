@@ -150,7 +150,7 @@ private:
   }
 
   /// Starts transfers between ranks that are between two steps. Sends of even
-  /// ranks come first, so that the transfers along a chain take two rounds.
+  /// ranks come first, so that the transfers along a chain need two rounds.
   void meet() {
     possible.clear();
     for (unsigned rank : arrived)
@@ -248,7 +248,7 @@ private:
            none_of(nextGroup(rank),
                    [&](Step step) { return missingInput(step); });
   }
-  /// The next compute step or overlap; nothing at the end of the list.
+  /// The next compute step or overlap; empty at the end of the list.
   ArrayRef<Step> nextGroup(unsigned rank) const {
     const StepList &list = schedule.ranks[rank];
     size_t begin = ranks[rank].next;
@@ -303,7 +303,7 @@ private:
 } // namespace
 
 /// The lists of `order=column`, of aligned lists if `schedule` has no bubbles;
-/// nothing if they do not exist.
+/// empty if they do not exist.
 static std::optional<std::vector<StepList>>
 placeInSlots(const Schedule &schedule, DiagEngine &silent) {
   constexpr uint32_t bubbles = step_facts::bit(StepKind::Bubble);

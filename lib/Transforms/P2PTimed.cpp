@@ -80,7 +80,7 @@ template <typename Time> struct Result {
 /// The times of all results, by number.
 template <typename Time> struct TimedResults {
   std::vector<Result<Time>> results;
-  /// True if a step that gives a result takes no time.
+  /// True if a step that gives a result has the duration 0.
   bool instants = false;
 };
 
@@ -105,7 +105,7 @@ public:
   /// True if twice a time has exceeded the range of `Time`; the results are
   /// then invalid.
   bool timesPass() const { return uint64_t(latest) > Datum::never / 2; }
-  /// True if a step that gives a result takes no time.
+  /// True if a step that gives a result has the duration 0.
   bool hasInstants() const { return instants; }
   /// True if all results have been consumed.
   bool isComplete() const;
@@ -189,7 +189,7 @@ template <typename Time> struct End {
 
 } // namespace
 
-/// The times of all results; nothing if `Time` is too small. Reports an order
+/// The times of all results; empty if `Time` is too small. Reports an order
 /// that cannot run, and a missing consumer.
 template <typename Time>
 static FailureOr<std::optional<TimedResults<Time>>>

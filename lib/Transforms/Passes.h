@@ -67,7 +67,7 @@ llvm::StringRef choicesOf(Target);
 /// All passes of Passes.def and all targets of Frameworks/Targets.def.
 const PassRegistry &allPasses();
 
-/// The communication model of the runtime of a target; nothing if lists of the
+/// The communication model of the runtime of a target; empty if lists of the
 /// target are simulated under the default one.
 std::optional<WaitModel> modelOfTarget(llvm::StringRef target);
 

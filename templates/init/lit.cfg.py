@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The settings of lit (https://llvm.org/docs/CommandGuide/lit.html) for tests/*.test."""
 
 import os

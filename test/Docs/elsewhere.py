@@ -1,6 +1,6 @@
-# RUN: rm -rf %t && mkdir -p %t && cd %t && %python %s %root/docs/Elsewhere.md
-"""The programs of the page on schedules from elsewhere, on objects with the attributes
-that the page names: each writes the CSV of the schedule that the objects were made from,
+# RUN: rm -rf %t && mkdir -p %t && cd %t && %python %s %root/examples/elsewhere
+"""The programs for schedules from elsewhere, on objects with the attributes
+that docs/Elsewhere.md names: each writes the CSV of the schedule that the objects were made from,
 or the profile with its costs."""
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
@@ -8,18 +8,18 @@ import contextlib
 import enum
 import io
 import json
+import pathlib
 import re
 import subprocess
 import sys
 import types
 from types import SimpleNamespace as Object
 
-page = open(sys.argv[1], encoding="utf-8").read()
 programs = types.SimpleNamespace()
-blocks = re.findall(r"```python elsewhere-\w+\n(.*?)```", page, re.S)
-for block in blocks:
-    exec(block, vars(programs))  # noqa: S102 (the page's own programs)
-assert len(blocks) == 5
+files = sorted(pathlib.Path(sys.argv[1]).glob("*.py"))
+for file in files:
+    exec(file.read_text(encoding="utf-8"), vars(programs))  # noqa: S102 (the programs that are tested)
+assert len(files) == 5
 
 
 def pipec(*args, stdin=None):

@@ -61,10 +61,8 @@ insert("Verify/TrainingRules.cpp", '#include "Support/Words.h"\n', "\nusing name
 insert("Verify/TrainingRules.cpp", function, end)
 insert("Lint/Lint.cpp", call, "  if (options.unusedUnshard")
 
-_, row, *_ = blocks("AddingAMetric")
-insert("Cost/Metrics.def", row, "PIPEC_METRIC(")
-
-row, old, new, *_ = blocks("AddingACostFigure")
+row, old, new, *_, metric = blocks("AddingACostFigure")
+insert("Cost/Metrics.def", metric, "PIPEC_METRIC(")
 insert("Cost/Figures.def", row, "PIPEC_FIGURE(")
 replace("Cost/Settings.cpp", old, new)
 

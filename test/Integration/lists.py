@@ -1,7 +1,7 @@
 # RUN: rm -rf %t && mkdir -p %t && cd %t
 # RUN: %python %s %root %cxx
 """One program runs every schedule of the library that `--target=cpp` compiles, read at
-run time as step IR and as CSV: the program of docs/Runtime.md, whose gradients have a
+run time as step IR and as CSV: examples/runtime/lists.cpp, whose gradients have a
 closed form."""
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
@@ -10,10 +10,7 @@ import subprocess
 import sys
 
 root, compiler = sys.argv[1], sys.argv[2:]
-page = open(f"{root}/docs/Runtime.md", encoding="utf-8").read()
-with open("lists.cpp", "w", encoding="utf-8") as file:
-    file.write(re.search(r"^```cpp lists.cpp\n(.*?)^```", page, re.S | re.M).group(1))
-subprocess.run([*compiler, "-std=c++20", "-O1", "-Wall", "-Wextra", "-Werror", f"-I{root}/include", "lists.cpp", "-o",
+subprocess.run([*compiler, "-std=c++20", "-O1", "-Wall", "-Wextra", "-Werror", f"-I{root}/include", f"{root}/examples/runtime/lists.cpp", "-o",
                 "lists", "-pthread"], check=True)
 
 

@@ -1,4 +1,4 @@
-# RUN: rm -rf %t && mkdir -p %t && cd %t && env PYTHONPATH=%root/python/src PIPEC=%bin/pipec %torch-python %s
+# RUN: rm -rf %t && mkdir -p %t && cd %t && env PYTHONPATH=%root/python/src %torch-python %s
 """The costs of layers, measured in one process: kinds, sizes in bytes, ties, and the
 profile in the compiler. Times are not compared: only that each is measured."""
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -101,9 +101,8 @@ def check_kinds():
 
 
 def check_errors():
-    for arguments, text in ((["model:none"], "module 'model' has no attribute 'none'"), (["nothing:f"], "No module named 'nothing'"),
-                            (["model"], "`model` is not MODULE:FUNCTION"), (["model:alone"], "does not return (layers, sample)"),
-                            (["model:broken"], "layer 1, Linear: mat1 and mat2 shapes cannot be multiplied"),
+    for arguments, text in ((["model:none"], "module 'model' has no attribute 'none'"), (["model:alone"], "does not return (layers, sample)"),
+                            (["model:broken"], "shapes cannot be multiplied"),
                             (["model:layers", "--repeats=0"], "repeats is 0, and not positive")):
         run = command(*arguments, "-o", "bad.json")
         assert run.returncode == 1 and text in run.stderr and "Traceback" not in run.stderr, (arguments, run.stderr)

@@ -1,4 +1,4 @@
-# RUN: rm -rf %t && mkdir -p %t && cd %t && env PYTHONPATH=%root/python/src PIPEC=%bin/pipec %torch-python %s
+# RUN: rm -rf %t && mkdir -p %t && cd %t && env PYTHONPATH=%root/python/src %torch-python %s
 """From the layers of a model to a trained pipeline: the example as a job of three ranks,
 and a model whose ends share a parameter."""
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -64,6 +64,9 @@ TEST_F(LayoutText, AgreesWithMegatron) {
     std::optional<StageLayers> stages = read(text);
     if (stages && stages->size() % *cells[1].getAsUINT64() != 0)
       stages = std::nullopt;
+    // Megatron-LM has no kinds of layers of a profile.
+    if (stages && firstOther(*stages))
+      stages = std::nullopt;
     const json::Array *expected = cells[2].getAsArray();
     ASSERT_EQ(stages.has_value(), expected != nullptr) << text.str();
     (stages ? accepted : refused) += 1;
@@ -86,7 +89,7 @@ TEST_F(LayoutText, AgreesWithMegatron) {
 
 TEST_F(LayoutText, PointsAtTheColumn) {
   EXPECT_EQ(errorOf("Et*2,|,t L"), "9: ` ` is not a layer");
-  EXPECT_EQ(errorOf("E|x"), "3: `x` is not a layer");
+  EXPECT_EQ(errorOf("E|%"), "3: `%` is not a layer");
   EXPECT_EQ(errorOf("E|\xC3\xA9"), "3: `\xC3\xA9` is not a layer");
   EXPECT_EQ(errorOf("Et*|L"),
             "3: `*` is not between a layer or a group and a number");

@@ -249,8 +249,9 @@ TEST(Order, ListsAsText) {
     std::istringstream part(whole.substr(0, end));
     order::Lists other;
     // The last number of a part may be cut.
-    if (end == 0 || !isdigit(whole[end]) || !isdigit(whole[end - 1]))
+    if (end == 0 || !isdigit(whole[end]) || !isdigit(whole[end - 1])) {
       EXPECT_FALSE(other.read(part)) << end;
+    }
   }
   read.jobs[1].first = 1;
   EXPECT_FALSE(read.isValid());

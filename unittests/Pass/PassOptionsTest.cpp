@@ -38,7 +38,7 @@ TEST(PassOptions, Values) {
   EXPECT_EQ(roundTrip<AlignMode>("lockstep"), "lockstep");
   EXPECT_FALSE(roundTrip<AlignMode>("lock"));
   EXPECT_EQ(PassOptionType<AlignMode>::describe(),
-            "dependency|lockstep|interleaved");
+            "dependency|lockstep|interleaved|fastest");
 }
 
 // `--passes` requires unique names. Every target must consist of existing

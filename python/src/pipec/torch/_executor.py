@@ -78,7 +78,7 @@ class Executor:
                               source.extras_of(self.rank), optimizers)
         self._evaluation = Evaluation(self._parts, split, self._transfers, loss_fn, scale, Ties.none(self._transfers),
                                       source.slices, ends)
-        self._worker.most_sends = self._evaluation.most_sends = source.most_sends
+        self._worker.most_sends = source.most_sends  # (an evaluation has other lists, so its sends end with it)
         # A header makes a rank wait at a receive, unless posting never waits.
         headers = self._transfers.independent or (source.communicators == "one" and "x.batch(" not in source.text)
         if dynamic_shapes and not headers:

@@ -1,0 +1,202 @@
+//===- WeightedSearch.cpp - Lists and order of one batch ------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "SearchRun/WeightedSearch.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+/// The factor of a micro-batch of the batch for all stages together: its weight
+/// or, where these differ by stage, about their mean. Empty if it overflows.
+static std::optional<Rational> weightOf(const BatchWeights &batch,
+                                        unsigned microbatch) {
+  if (!batch.perStage)
+    return batch.weights.front().values[microbatch];
+  double sum = 0;
+  for (const BatchWeights::Row &row : batch.weights)
+    sum += double(row.values[microbatch].numerator()) /
+           double(row.values[microbatch].denominator());
+  double mean = sum / double(batch.weights.size());
+  return mean < 1e12 ? Rational::make(int64_t(mean * 1000 + 0.5), 1000)
+                     : std::nullopt;
+}
+
+/// The factors of the batch, by micro-batch; empty if one overflows.
+static std::vector<Rational> factorsOf(const CostSettings &costs,
+                                       const BatchWeights &batch,
+                                       unsigned microbatches) {
+  std::vector<Rational> factors;
+  for (unsigned i = 0; i != microbatches; ++i) {
+    Rational own = costs.get(Figure::Factor, {FigureScope::Microbatch, i})
+                       .value_or(Rational(1));
+    std::optional<Rational> weight = weightOf(batch, i);
+    weight = weight ? Rational::mul(*weight, own) : std::nullopt;
+    if (!weight)
+      return {};
+    factors.push_back(*weight);
+  }
+  return factors;
+}
+
+/// All lists and orders take at least all steps of a rank, after the steps
+/// before it of the micro-batch for which these are shortest. 0 if overlaps may
+/// save time, or where numbers do not fit.
+static Rational boundOfWork(const Schedule &header, const BatchWeights &batch) {
+  const CostSettings &costs = header.costs;
+  for (const CostSettings::Overlap &overlap : costs.overlaps)
+    if (!overlap.isFactor || overlap.cost < Rational(1))
+      return 0;
+  if (costs.general(Figure::Overlap) < Rational(1))
+    return 0;
+  bool fits = true;
+  auto add = [&](Rational &sum, std::optional<Rational> value) {
+    auto next = value ? Rational::add(sum, *value) : std::nullopt;
+    fits &= next.has_value();
+    sum = next.value_or(sum);
+  };
+  auto times = [](std::optional<Rational> a, std::optional<Rational> b) {
+    return a && b ? Rational::mul(*a, *b) : std::nullopt;
+  };
+  const Placement &placement = header.placement;
+  std::vector<Rational> work(header.numRanks);
+  std::vector<std::optional<Rational>> heads(header.numRanks);
+  for (unsigned i = 0; i != header.numMicrobatches(); ++i) {
+    Rational head;
+    for (unsigned stage = 0; stage != header.numStages; ++stage) {
+      unsigned rank = placement.rankOf(stage, 0);
+      heads[rank] = heads[rank] ? std::min(*heads[rank], head) : head;
+      const auto &row = batch.weights[batch.perStage ? stage : 0].values;
+      for (unsigned slice = 0; slice != header.numSlices; ++slice) {
+        auto factor = times(costs.factorOf(rank, i * header.numSlices + slice,
+                                           header.numSlices),
+                            row[i]);
+        auto forward = times(costs.of(StepKind::F, stage, rank, slice), factor);
+        Rational halves;
+        for (StepKind kind : {StepKind::I, StepKind::W})
+          add(halves, times(costs.of(kind, stage, rank, slice), factor));
+        auto whole = times(costs.of(StepKind::B, stage, rank, slice), factor);
+        add(work[rank], forward);
+        add(work[rank], whole ? std::min(*whole, halves) : whole);
+        // The slices of one micro-batch may run at once on several ranks.
+        if (slice == 0)
+          add(head, forward);
+      }
+      if (stage + 1 != header.numStages)
+        add(head, costs.hop(rank, placement.rankOf(stage + 1, 0)));
+    }
+  }
+  Rational bound;
+  for (auto [own, head] : zip_equal(work, heads)) {
+    add(own, head.value_or(Rational()));
+    bound = std::max(bound, own);
+  }
+  return fits && header.graph.isChain() && !placement.bidirectional()
+             ? bound
+             : Rational();
+}
+
+namespace {
+
+/// The best lists so far.
+class WeightedBest {
+public:
+  WeightedBest(const BatchWeights &batch, uint64_t seed, DiagEngine &diags)
+      : batch(batch), seed(seed), diags(diags) {}
+
+  /// Takes a better schedule with its order, and returns true for one. Reports
+  /// why there is no order if it is not `quiet`.
+  bool take(const Schedule &schedule, std::string title, bool quiet) {
+    DiagEngine::ScopedFilter filter(diags,
+                                    [&](Diagnostic &) { return !quiet; });
+    FailureOr<BatchOrder> order =
+        findOrder(schedule, batch, /*effort=*/1, seed, diags);
+    if (failed(order) || (best && best->order.makespan <= order->makespan))
+      return false;
+    best = {schedule, std::move(title), std::move(*order)};
+    return true;
+  }
+
+  std::optional<WeightedResult> best;
+
+private:
+  const BatchWeights &batch;
+  uint64_t seed;
+  DiagEngine &diags;
+};
+
+} // namespace
+
+FailureOr<WeightedResult> searchWeighted(ScheduleSearch &searcher,
+                                         const SearchRequest &request,
+                                         const BatchWeights &batch,
+                                         ListFinder find, DiagEngine &diags) {
+  if (failed(batch.check(request.ranks * request.chunks, request.microbatches,
+                         diags)))
+    return failure();
+  // Equal micro-batches may exceed a limit although the batch does not.
+  SearchRequest any = request;
+  any.anyMemory = true;
+  FailureOr<SearchProblem> problem = searcher.prepare(any);
+  if (failed(problem) || failed(searcher.addStarts(*problem)))
+    return failure();
+  Schedule header(problem->model.header);
+  header.memory = MemorySettings();
+  if (failed(applyMemory(header, request.given, diags)))
+    return failure();
+
+  WeightedBest found(batch, request.seed, diags);
+  std::optional<Schedule> unfit;
+  auto consider = [&](const Schedule &lists, std::string title) {
+    Schedule own = header;
+    own.ranks = lists.ranks;
+    bool better = found.take(own, std::move(title), /*quiet=*/true);
+    if (!found.best)
+      unfit = std::move(own);
+    return better;
+  };
+  for (const SearchStart &start : problem->starts) {
+    if (!start.words.empty())
+      consider(search::makeSchedule(problem->model, start.words),
+               start.title());
+    if (start.schedule)
+      consider(*start.schedule, start.title());
+  }
+
+  std::vector<Rational> factors =
+      factorsOf(header.costs, batch, request.microbatches);
+  constexpr unsigned rounds = 2;
+  for (unsigned round = 0; round != rounds && !factors.empty(); ++round) {
+    SearchRequest own = request;
+    own.parts *= rounds;
+    CostSettings ordered;
+    for (unsigned k = 0; k != request.microbatches; ++k)
+      ordered.set(Figure::Factor,
+                  factors[found.best ? found.best->order.order[k] : k],
+                  {FigureScope::Microbatch, k});
+    own.given.costs.push_back(std::move(ordered));
+    // Limits that refuse equal sizes may allow other starts.
+    DiagEngine::ScopedFilter filter(
+        diags, [&](Diagnostic &) { return !found.best && !unfit; });
+    FailureOr<Schedule> lists = find(own);
+    if (failed(lists) || !consider(*lists, "found"))
+      break;
+  }
+  if (!found.best) {
+    if (unfit)
+      (void)findOrder(*unfit, batch, 1, request.seed, diags);
+    return failure();
+  }
+  WeightedResult &best = *found.best;
+  best.order.bound = std::min(boundOfWork(header, batch), best.order.makespan);
+  best.schedule.order = best.order.order;
+  if (!batch.perStage)
+    for (auto [i, factor] : enumerate(factors))
+      best.schedule.costs.set(Figure::Factor, factor,
+                              {FigureScope::Microbatch, unsigned(i)});
+  return std::move(best);
+}
+
+} // namespace pipec

@@ -1,0 +1,37 @@
+//===- WeightedSearch.h - Lists and order of one batch ----------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#pragma once
+
+#include "Order/BatchOrder.h"
+#include "SearchRun/ScheduleSearch.h"
+
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+namespace pipec {
+
+/// The best lists that were found for a batch, with its order.
+struct WeightedResult {
+  /// With the order and, unless they differ by stage, with the weights as
+  /// factors of micro-batches.
+  Schedule schedule;
+  /// The title of a start, or `found`.
+  std::string title;
+  /// Its bound holds for all lists and orders.
+  BatchOrder order;
+};
+
+/// Searches one schedule, with all starts of a request or without any.
+using ListFinder =
+    llvm::function_ref<llvm::FailureOr<Schedule>(const SearchRequest &)>;
+
+/// Searches lists and an order of a batch. Finds the best order for every
+/// start of the request, whether it fits for equal micro-batches or not; then
+/// searches lists for the micro-batches in the best order, and again an order
+/// for these lists, with half of the effort each. Reports what `findOrder` does
+/// if no start and no result of the search fits.
+llvm::FailureOr<WeightedResult>
+searchWeighted(ScheduleSearch &searcher, const SearchRequest &request,
+               const BatchWeights &batch, ListFinder find, DiagEngine &diags);
+
+} // namespace pipec
