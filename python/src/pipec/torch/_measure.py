@@ -110,8 +110,10 @@ def _tuple(value: Any) -> tuple[Any, ...]:
 
 
 def _roots(outputs: Sequence[Any]) -> list[torch.Tensor]:
-    """The outputs that a backward starts from."""
-    return [value for value in outputs if isinstance(value, torch.Tensor) and value.requires_grad]
+    """The outputs that a backward starts from. PyTorch detaches them in place, which
+    views do not allow."""
+    return [value.clone() if value._is_view() else value for value in outputs
+            if isinstance(value, torch.Tensor) and value.requires_grad]
 
 
 def _storage(tensor: torch.Tensor) -> tuple[int, int]:
