@@ -88,7 +88,7 @@ struct PlacedTransfers {
   Rational makespan;
   /// Under free arrival.
   Rational free;
-  /// No order of the transfers has a smaller makespan; nothing if no bound is
+  /// No order of the transfers has a smaller makespan; empty if no bound is
   /// known.
   std::optional<Rational> bound;
   bool isOptimal() const { return bound == makespan; }
@@ -112,7 +112,7 @@ struct Schedule : ScheduleHeader {
   /// One list per rank.
   std::vector<StepList> ranks;
   /// Start times: empty if no step has one; otherwise one list per rank with
-  /// one entry per step, which is nothing for a step without a time. The
+  /// one entry per step, which is empty for a step without a time. The
   /// members of an overlap or a batch have equal entries.
   std::vector<std::vector<std::optional<Rational>>> times;
   /// If a search placed the transfers: its result. Use `placed`, since passes

@@ -27,14 +27,14 @@ public:
   RankCharges(const Problem &problem, const StepWindows &windows,
               Ticks makespan, unsigned rank, const StateSpace &space);
 
-  /// With the last charge being that of W, if it is not in the states.
+  /// With the last charge for W, if it is not in the states.
   unsigned numCharges() const { return charges.size() + weighsW; }
   /// Finds good weights, in parts of 1.
   std::vector<double> findWeights(uint32_t microbatches, Budget &budget);
-  /// What the weights prove, and the charges with these weights.
+  /// The proven bound, and the charges with these weights.
   ChargeBound bound(const std::vector<double> &weights, uint32_t microbatches,
                     Budget &budget);
-  /// The work of looking at all states once.
+  /// The work of one visit of all states.
   uint64_t workFor(uint32_t microbatches) const {
     return uint64_t(space.numTuples()) * microbatches * 8;
   }
@@ -68,7 +68,7 @@ private:
   const StateSpace &space;
   bool weighsW;
   std::vector<Charge> charges;
-  /// What each charge counts at least: per micro-batch, or once.
+  /// The least count of each charge: per micro-batch, or once.
   std::vector<Ticks> gains;
   /// Per micro-batch: the time of the letters of the states, and of W.
   Ticks time = 0, timeOfW = 0;
@@ -270,7 +270,7 @@ RankCharges::Value RankCharges::evaluate(const std::vector<Ticks> &weights,
   return value;
 }
 
-/// What the last path that was traced says about the weights.
+/// The times of the last path that was traced, by weight.
 ColumnProgram::Column RankCharges::pathColumn(uint32_t m) const {
   std::vector<Ticks> covered(numCharges());
   uint32_t base = m, tuple = space.start();

@@ -201,7 +201,7 @@ bool MixedAnnealer::moveLetter(Change &change, uint32_t place) {
     std::rotate(word.begin() + change.begin, word.begin() + place,
                 word.begin() + change.oldEnd);
   }
-  // What is equal at both ends has not changed.
+  // Equal ends have not changed.
   const Word &old = timing.words[change.rank];
   while (change.begin != change.oldEnd &&
          word[change.begin] == old[change.begin])
@@ -323,7 +323,7 @@ Found searchMixed(const MixedProblem &problem, const std::vector<Words> &starts,
   };
   for (const Words &words : starts)
     offer(words);
-  // The decoder looks at all ranks for each step.
+  // The decoder visits all ranks for each step.
   uint64_t perFill = uint64_t(base.numSteps()) * (base.ranks * 2 + 20);
   Budget fills = budget.part(budget.left() / 4);
   std::vector<uint32_t> numbers = {0};

@@ -257,7 +257,7 @@ private:
   void anneal();
   int64_t allowance(int64_t hop, uint64_t heat);
   /// Two transfers that follow each other in a queue on a random critical path,
-  /// chosen at random; nothing if its path has none.
+  /// chosen at random; empty if its path has no such pair.
   std::optional<std::pair<uint32_t, uint32_t>>
   criticalPair(const TransferOrder &order);
 

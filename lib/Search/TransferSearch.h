@@ -38,7 +38,7 @@ ShopSequence searchTransfers(const TransferShop &shop,
                              const TransferSearchOptions &options);
 
 /// An order of `shop` in which each queue has the order of `queues`: the nodes
-/// of transfers, by queue. Nothing if it could not run.
+/// of transfers, by queue. Empty if it could not run.
 std::optional<ShopSequence>
 sequenceOf(const TransferShop &shop,
            llvm::ArrayRef<std::vector<uint32_t>> queues);

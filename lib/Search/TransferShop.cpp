@@ -113,7 +113,7 @@ TransferShop::TransferShop(const Schedule &schedule, const TickCosts &costs,
   index();
 }
 
-/// Sets what follows from the transfers and the durations.
+/// Sets the members that follow from the transfers and the durations.
 void TransferShop::index() {
   uint32_t computes = numComputes();
   firstComputes.assign(computes + 1, false);

@@ -20,7 +20,7 @@ namespace pipec {
 class DrawnRun {
 public:
   static constexpr unsigned lanes = 8;
-  /// A datum takes 64 bytes: longer schedules should run one draw at a time.
+  /// A datum has 64 bytes: longer schedules should run one draw at a time.
   static constexpr size_t mostSteps = 1 << 20;
   using Times = std::array<int64_t, lanes>;
   struct Datum {

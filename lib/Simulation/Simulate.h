@@ -14,7 +14,7 @@
 //
 // The difference of the two makespans is the cost of the order of the
 // transfers. An overlap starts when the inputs of all its members are
-// available, and its results are available at its end. Bubbles take no time. A
+// available, and its results are available at its end. Bubbles have no duration. A
 // transfer occupies its directed edge for its occupancy, in order. FSDP steps
 // run concurrently with the compute steps of their rank, one after the other;
 // compute steps wait for the UNSHARD of their stage.
@@ -33,7 +33,7 @@ namespace pipec {
 /// The times of one rank, in ticks.
 struct RankTimes {
   /// The start of the first and the end of the last compute step, or FSDP step
-  /// that takes time; equal if there are none.
+  /// with a duration; equal if there are none.
   int64_t start = 0;
   int64_t end = 0;
   /// The sum of the durations of its compute steps.
@@ -59,7 +59,7 @@ public:
   /// The end of the step at `index` of a rank's list, in ticks. All members of
   /// an overlap end together. A transfer ends, for both its send and its
   /// receive, when the data has arrived, but the receive not before its start;
-  /// under free arrival P2P steps take no time.
+  /// under free arrival P2P steps have no duration.
   int64_t end(unsigned rank, size_t index) const;
   int64_t end(uint32_t step) const {
     StepRef at = stepNumbers.at(step);
@@ -90,7 +90,7 @@ public:
 
   /// Converts ticks to a time in the unit of the costs.
   Rational time(int64_t ticks) const { return tickCosts.time(ticks); }
-  /// 1 - work / (ranks * clock); 0 if the schedule takes no time. Empty if
+  /// 1 - work / (ranks * clock); 0 if the schedule has no duration. Empty if
   /// the fraction does not fit.
   std::optional<Rational> bubbleRate(int64_t clock) const;
 

@@ -90,7 +90,7 @@ public:
   /// An upper bound of the time of any run without a draw.
   int64_t longestRun() const { return sumOfAll; }
   /// An overlap takes as long as its longest member, and at least this factor
-  /// times the sum of its members; nothing if it has a time of its own.
+  /// times the sum of its members; empty if it has a time of its own.
   std::optional<Rational> overlapFactor(llvm::ArrayRef<Step> members) const;
   /// An overlap with a time of its own takes the longest of these times of its
   /// members.
