@@ -10,8 +10,11 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
+
+#include <cmath>
 
 using namespace llvm;
 
@@ -33,6 +36,8 @@ private:
   LogicalResult compare();
   LogicalResult findNow();
   LogicalResult search();
+  void certify();
+  LogicalResult addIntervals();
   LogicalResult reportNothingFits();
   LogicalResult write();
   CommandWords common(bool isFixed) const;
@@ -47,6 +52,7 @@ private:
   CommandWords wordsOf(const json::Object &row) const;
   void addAssumptions();
   void print(json::OStream &json) const;
+  std::string memoryText(const json::Object &row) const;
   void printText(raw_ostream &os) const;
 
   InnerRuns inner;
@@ -55,6 +61,11 @@ private:
   unsigned ranks = 0, microbatches = 0, chunks = 2;
   /// The profile has costs of layers, so layouts are searched.
   bool hasLayers = false;
+  bool hasLatency = false;
+  /// Sizes are in bytes.
+  bool inBytes = false;
+  /// The largest spread of a measured cost, over the cost; 0 if none has one.
+  double spread = 0;
   std::vector<std::string> assumptions;
   std::optional<json::Object> nowRow, best, builtIn;
   json::Array alternatives;
@@ -108,19 +119,61 @@ LogicalResult PlanRun::readOptions() {
           chunks)));
 }
 
-/// Finds out whether there are costs of layers. The commands check the rest.
+/// The largest spread of the times of a kind of layer, as the standard
+/// deviation over the time: quartiles of a normal distribution are 1.349
+/// deviations apart.
+static double spreadOf(const json::Object &times, const json::Object &spreads) {
+  constexpr double quartiles = 1.349;
+  double largest = 0;
+  for (const auto &[figure, range] : spreads) {
+    const json::Array *ends = range.getAsArray();
+    double time = times.getNumber(figure).value_or(0);
+    if (!ends || ends->size() != 2 || time <= 0)
+      continue;
+    double low = ends->front().getAsNumber().value_or(0);
+    double high = ends->back().getAsNumber().value_or(0);
+    largest = std::max(largest, (high - low) / quartiles / time);
+  }
+  return largest;
+}
+
+/// Finds out which costs there are. The commands check the rest.
 LogicalResult PlanRun::readProfile() {
   FailureOr<StringRef> text = openInput(profile, diags, uint64_t(16) << 20);
   if (failed(text))
     return failure();
   hasLayers = args.has(Opt::Layers);
+  inBytes = args.text(Opt::MemoryLimit).ends_with("B");
+  auto isTransfer = [](StringRef cost) {
+    return cost.contains("p2p") || cost.contains("occupancy");
+  };
+  hasLatency = any_of(args.list(Opt::Cost), isTransfer);
   Expected<json::Value> value = json::parse(*text);
   if (!value) {
     consumeError(value.takeError());
     return success();
   }
-  if (const json::Object *object = value->getAsObject())
-    hasLayers |= object->get("sequence") || object->get("layout");
+  const json::Object *object = value->getAsObject();
+  if (!object)
+    return success();
+  hasLayers |= object->get("sequence") || object->get("layout");
+  hasLatency |= any_of(*object, [&](const auto &entry) {
+    return isTransfer(StringRef(entry.first)) || entry.first == "edges" ||
+           entry.first == "nodes";
+  });
+  const json::Object *measured = object->getObject("measured");
+  if (!measured)
+    return success();
+  inBytes |= measured->getString("unit").value_or("").contains("bytes");
+  const json::Object *kinds = measured->getObject("kinds");
+  const json::Object *layers = object->getObject("layers");
+  for (const auto &[name, kind] : kinds &&layers ? *kinds : json::Object()) {
+    const json::Object *spreads =
+        kind.getAsObject() ? kind.getAsObject()->getObject("spread") : nullptr;
+    const json::Object *times = layers->getObject(name);
+    if (spreads && times)
+      spread = std::max(spread, spreadOf(*times, *spreads));
+  }
   return success();
 }
 
@@ -212,6 +265,7 @@ CommandWords PlanRun::wordsOf(const json::Object &row) const {
 
 /// The makespan of `now` on the even layout.
 LogicalResult PlanRun::findNow() {
+  progress.phase("measuring the schedule of now");
   CommandWords words = {now};
   llvm::append_range(words, common(/*isFixed=*/false));
   llvm::append_values(words, std::string("--emit=report"));
@@ -242,6 +296,7 @@ LogicalResult PlanRun::findNow() {
 
 /// The best schedules of the library for the framework.
 LogicalResult PlanRun::compare() {
+  progress.phase("comparing the schedules of the library");
   CommandWords words = {"compare"};
   llvm::append_range(words, common(/*isFixed=*/false));
   words.push_back("chunks=1.." + std::to_string(chunks));
@@ -268,6 +323,8 @@ LogicalResult PlanRun::compare() {
 LogicalResult PlanRun::search() {
   if (!consumer->anyOrder)
     return success();
+  progress.phase(hasLayers ? "searching placements, forms and layouts"
+                           : "searching placements and forms");
   CommandWords words = {"search"};
   llvm::append_range(words, common(/*isFixed=*/false));
   llvm::append_values(words, "--chunks=" + std::to_string(chunks),
@@ -318,6 +375,59 @@ LogicalResult PlanRun::search() {
   return success();
 }
 
+/// Writes a proof of the bound of the layout and form of the schedule that was
+/// found. There is none for mixed backwards, with recomputation or copies, and
+/// where overlaps gain. A short search has to find the words of the schedule.
+void PlanRun::certify() {
+  std::string form = best->getString("backward").value_or("").str();
+  if ((form != "split" && form != "whole") || best->getString("memory_by"))
+    return;
+  std::string proof = inFolder(planCertificate),
+              again = inFolder("found.steps");
+  std::string printed;
+  bool isProof =
+      inner.call({"search", inFolder(planSchedule), "--backward=" + form,
+                  "--effort=1", "--certificate=" + proof, "-o", again,
+                  "--format=json"},
+                 printed) == 0;
+  FailureOr<json::Object> report = failure();
+  if (isProof)
+    report = inner.ask({again, "--emit=report"});
+  isProof = succeeded(report) &&
+            figureOf(*report, "makespan") <= figureOf(*best, "makespan") &&
+            !sys::fs::rename(again, inFolder(planSchedule));
+  if (!isProof) {
+    sys::fs::remove(proof);
+    sys::fs::remove(again);
+    return;
+  }
+  for (StringRef key : {"makespan", "peak"})
+    copyFigure(*report, key, *best, key);
+  if (const json::Object *memory = report->getObject("memory"))
+    copyFigure(*memory, "total", *best, "memory");
+}
+
+/// Adds the makespans under costs that vary like the measured ones.
+LogicalResult PlanRun::addIntervals() {
+  if (spread == 0)
+    return success();
+  std::string jitter = formatv("--jitter=step:{0:f4}", std::min(spread, 10.0));
+  for (auto *row : {&nowRow, &best, &builtIn}) {
+    if (!*row)
+      continue;
+    CommandWords words =
+        row == &best ? CommandWords{inFolder(planSchedule)} : wordsOf(**row);
+    llvm::append_values(words, std::string("--emit=report"), jitter,
+                        std::string("--draws=200"));
+    FailureOr<json::Object> report = inner.ask(std::move(words));
+    if (failed(report))
+      return failure();
+    if (const json::Object *drawn = report->getObject("jitter"))
+      (**row)["jitter"] = json::Object(*drawn);
+  }
+  return success();
+}
+
 /// Names the schedule of the library that needs the least memory.
 LogicalResult PlanRun::reportNothingFits() {
   CommandWords words = {"compare"};
@@ -350,8 +460,10 @@ LogicalResult PlanRun::plan() {
     return failure();
   if (!best)
     return reportNothingFits();
-  if (best->getString("schedule") == "found")
+  if (best->getString("schedule") == "found") {
+    certify();
     return success();
+  }
   // A schedule of the library, as step IR with its costs and layout.
   CommandWords words = wordsOf(*best);
   llvm::append_values(words, std::string("--emit=ir"), std::string("-o"),
@@ -365,12 +477,7 @@ void PlanRun::addAssumptions() {
                           "was searched");
   if (!args.has(Opt::MemoryLimit))
     assumptions.push_back("no limit of memory is given");
-  bool hasLatency = any_of(args.list(Opt::Cost), [](StringRef cost) {
-    return cost.contains("p2p") || cost.contains("occupancy");
-  });
-  FailureOr<StringRef> text = openInput(profile, diags, uint64_t(16) << 20);
-  if (!hasLatency && succeeded(text) && !text->contains("\"p2p\"") &&
-      !text->contains("\"occupancy\""))
+  if (!hasLatency)
     assumptions.push_back("transfers take no time: no cost of p2p is given");
 }
 
@@ -411,6 +518,8 @@ LogicalResult PlanRun::write() {
       failed(writePlanText(inFolder("costs.json"), *costs, *this)))
     return failure();
   files = std::move(*written);
+  if (sys::fs::exists(inFolder(planCertificate)))
+    files.push_back(planCertificate.str());
   llvm::append_values(files, "costs.json", "plan.json");
   std::string text;
   raw_string_ostream os(text);
@@ -420,6 +529,24 @@ LogicalResult PlanRun::write() {
   return writePlanText(inFolder("plan.json"), text, *this);
 }
 
+/// A figure with at most 12 significant digits.
+static std::string numberText(const json::Value &value) {
+  std::string text;
+  raw_string_ostream(text) << format("%.12g", value.getAsNumber().value_or(0));
+  return text;
+}
+
+/// The memory of a row, in GiB, MiB or KiB if sizes are bytes.
+std::string PlanRun::memoryText(const json::Object &row) const {
+  double size = figureOf(row, "memory");
+  for (auto [unit, name] :
+       {std::pair(1u << 30, "GiB"), {1u << 20, "MiB"}, {1u << 10, "KiB"}})
+    if (inBytes && std::isfinite(size) && size >= unit)
+      return formatv("{0:f2} {1}", size / unit, name);
+  const json::Value *value = row.get("memory");
+  return value ? numberText(*value) : "unknown";
+}
+
 void PlanRun::printText(raw_ostream &os) const {
   auto text = [](const json::Object &row, StringRef key) {
     const json::Value *value = row.get(key);
@@ -427,7 +554,7 @@ void PlanRun::printText(raw_ostream &os) const {
       return std::string();
     if (auto word = value->getAsString())
       return word->str();
-    return formatv("{0}", *value).str();
+    return numberText(*value);
   };
   for (const auto &[title, row] :
        {std::pair<StringRef, const std::optional<json::Object> &>("now",
@@ -442,7 +569,9 @@ void PlanRun::printText(raw_ostream &os) const {
       os << formatv(" ({0:P1})",
                     figureOf(*row, "makespan") / figureOf(*nowRow, "makespan") -
                         1);
-    os << ", memory " << text(*row, "memory");
+    if (const json::Object *drawn = row->getObject("jitter"))
+      os << format(", 95 %% of runs within %.6g", figureOf(*drawn, "p95"));
+    os << ", memory " << memoryText(*row);
     for (StringRef key : {"placement", "chunks", "backward", "layout"})
       if (std::string value = text(*row, key); !value.empty())
         os << ", " << key << ' ' << value;
@@ -464,7 +593,9 @@ LogicalResult PlanRun::run() {
     return failure();
   if (std::error_code error = sys::fs::create_directories(folder))
     return reportUnwritable(diags, folder, error);
-  if (failed(plan()))
+  // Of an earlier plan.
+  sys::fs::remove(inFolder(planCertificate));
+  if (failed(plan()) || failed(addIntervals()))
     return failure();
   addAssumptions();
   if (failed(write()))

@@ -63,6 +63,8 @@ std::vector<PlanFile> planFiles(const PlanConsumer &consumer);
 
 /// The schedule of a plan in its folder.
 inline constexpr llvm::StringLiteral planSchedule = "schedule.steps";
+/// The proof of its bound, where there is one.
+inline constexpr llvm::StringLiteral planCertificate = "certificate";
 
 /// Writes the files of a plan from its schedule, which is in the folder: those
 /// of the framework, the page, the launch line. Returns their names.

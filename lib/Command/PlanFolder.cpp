@@ -277,7 +277,7 @@ LogicalResult checkPlan(InnerRuns &inner, StringRef folder,
     if (!written || (*there)->getBuffer() != (*written)->getBuffer())
       result = diags.report(DiagLoc(), diag::PlanFileDiffers, name);
   }
-  std::string certificate = pathIn(folder, "certificate");
+  std::string certificate = pathIn(folder, planCertificate);
   if (sys::fs::exists(certificate))
     result = succeeded(inner.write(
                  {"check", schedule, "--certificate=" + certificate}))
