@@ -19,6 +19,8 @@ def on_terminal(columns, *more):
     if process == 0:
         fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
         os.environ.pop("COLUMNS", None)
+        # Progress, which a slow build shows, is not part of the table.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
         os.execvp(COMMAND[0], [*COMMAND, "--color=never", *more])
     output = b""
     while True:
