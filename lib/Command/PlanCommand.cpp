@@ -8,6 +8,7 @@
 #include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
@@ -47,6 +48,7 @@ private:
     return path.str().str();
   }
   bool runs(const json::Object &candidate) const;
+  bool findLayout(json::Object &row);
   bool isBuiltIn(const json::Object &candidate) const;
   json::Object rowOf(const json::Object &candidate) const;
   CommandWords wordsOf(const json::Object &row) const;
@@ -200,8 +202,7 @@ CommandWords PlanRun::common(bool isFixed) const {
 
 /// True if the framework runs a row of compare, with one copy of the model.
 bool PlanRun::runs(const json::Object &candidate) const {
-  if (!candidate.getBoolean("fits").value_or(false) ||
-      candidate.getInteger("copies").value_or(1) != 1)
+  if (candidate.getInteger("copies").value_or(1) != 1)
     return false;
   const json::Object *all = candidate.getObject("frameworks");
   const json::Object *one = all ? all->getObject(consumer->framework) : nullptr;
@@ -240,18 +241,34 @@ json::Object PlanRun::rowOf(const json::Object &candidate) const {
   copyFigure(candidate, "memory", row, "memory");
   row["memory_by"] =
       candidate.get("memory_by") ? *candidate.get("memory_by") : nullptr;
+  row["fits"] = candidate.getBoolean("fits").value_or(false);
   return row;
+}
+
+/// The parameters of a schedule of the library, as words.
+static CommandWords paramsOf(const json::Object &row) {
+  CommandWords words;
+  if (const json::Object *params = row.getObject("params"))
+    for (const auto &[name, value] : *params)
+      words.push_back(name.str() + "=" +
+                      std::to_string(value.getAsInteger().value_or(0)));
+  llvm::sort(words);
+  return words;
+}
+
+/// Copies the figures of a report into a row.
+static void readReport(const json::Object &report, json::Object &row) {
+  for (StringRef key : {"makespan", "peak"})
+    copyFigure(report, key, row, key);
+  if (const json::Object *memory = report.getObject("memory"))
+    copyFigure(*memory, "total", row, "memory");
 }
 
 /// The words that compile a schedule of the library.
 CommandWords PlanRun::wordsOf(const json::Object &row) const {
   CommandWords words = {row.getString("schedule")->str()};
   llvm::append_range(words, common(/*isFixed=*/true));
-  if (const json::Object *params = row.getObject("params"))
-    for (const auto &[name, value] : *params)
-      words.push_back(name.str() + "=" +
-                      std::to_string(value.getAsInteger().value_or(0)));
-  llvm::sort(words.begin() + 1, words.end());
+  llvm::append_range(words, paramsOf(row));
   if (hasLayers)
     words.push_back("--layout=" + row.getString("layout").value_or("").str());
   if (std::optional<StringRef> by = row.getString("memory_by"))
@@ -278,11 +295,8 @@ LogicalResult PlanRun::findNow() {
   row["chunks"] = report->getInteger("num_stages").value_or(0) / ranks;
   row["backward"] = nullptr;
   row["layout"] = report->get("layout") ? *report->get("layout") : nullptr;
-  copyFigure(*report, "makespan", row, "makespan");
   row["bound"] = nullptr;
-  copyFigure(*report, "peak", row, "peak");
-  if (const json::Object *memory = report->getObject("memory"))
-    copyFigure(*memory, "total", row, "memory");
+  readReport(*report, row);
   row["fits"] = !report->getBoolean("over_limit").value_or(false);
   nowRow = std::move(row);
   if (const json::Array *assumed = report->getArray("assumed"))
@@ -294,6 +308,34 @@ LogicalResult PlanRun::findNow() {
   return success();
 }
 
+/// Searches a layout for a schedule of the library. Returns true if the
+/// schedule fits with the layout of the row, which is that of the search if it
+/// is better than the even one.
+bool PlanRun::findLayout(json::Object &row) {
+  bool fits = row.getBoolean("fits").value_or(false);
+  row.erase("fits");
+  if (!hasLayers || row.getString("memory_by"))
+    return fits;
+  std::string steps = inFolder("layout.steps"), printed;
+  auto remove = make_scope_exit([&] { sys::fs::remove(steps); });
+  CommandWords words = {"search", "--layouts",
+                        "--schedule=" + row.getString("schedule")->str(),
+                        "--effort=1", "--format=json"};
+  llvm::append_range(words, common(/*isFixed=*/false));
+  llvm::append_range(words, paramsOf(row));
+  llvm::append_values(words, std::string("-o"), steps);
+  if (inner.call(words, printed) != 0)
+    return fits;
+  FailureOr<json::Object> report = inner.ask({steps, "--emit=report"});
+  if (failed(report) || !report->get("layout"))
+    return fits;
+  if (fits && figureOf(*report, "makespan") >= figureOf(row, "makespan"))
+    return true;
+  row["layout"] = *report->get("layout");
+  readReport(*report, row);
+  return !report->getBoolean("over_limit").value_or(false);
+}
+
 /// The best schedules of the library for the framework.
 LogicalResult PlanRun::compare() {
   progress.phase("comparing the schedules of the library");
@@ -303,18 +345,29 @@ LogicalResult PlanRun::compare() {
   FailureOr<json::Object> table = inner.ask(std::move(words));
   if (failed(table))
     return failure();
-  const json::Array *rows = table->getArray("schedules");
-  for (const json::Value &value : rows ? *rows : json::Array()) {
-    const json::Object &candidate = *value.getAsObject();
-    if (!runs(candidate))
-      continue;
-    json::Object row = rowOf(candidate);
-    if (!builtIn && isBuiltIn(candidate))
+  if (hasLayers)
+    progress.phase("searching layouts for the schedules of the library");
+  // The rows, and if the framework runs them without a file.
+  std::vector<std::pair<json::Object, bool>> rows;
+  if (const json::Array *candidates = table->getArray("schedules"))
+    for (const json::Value &value : *candidates) {
+      const json::Object &candidate = *value.getAsObject();
+      if (!runs(candidate))
+        continue;
+      json::Object row = rowOf(candidate);
+      if (findLayout(row))
+        rows.emplace_back(std::move(row), isBuiltIn(candidate));
+    }
+  llvm::stable_sort(rows, [](const auto &a, const auto &b) {
+    return figureOf(a.first, "makespan") < figureOf(b.first, "makespan");
+  });
+  for (const auto &[row, isBuiltIn] : rows) {
+    if (!builtIn && isBuiltIn)
       builtIn = row;
     if (!best)
       best = row;
     if (alternatives.size() != 5)
-      alternatives.push_back(std::move(row));
+      alternatives.push_back(json::Object(row));
   }
   return success();
 }
@@ -357,15 +410,12 @@ LogicalResult PlanRun::search() {
   for (StringRef key : {"placement", "chunks", "backward", "memory_by"})
     row[key] = result->get(key) ? *result->get(key) : nullptr;
   row["layout"] = result->get("layout") ? *result->get("layout") : nullptr;
-  copyFigure(*result, "makespan", row, "makespan");
   copyFigure(*result, "bound_all", row, "bound");
   FailureOr<json::Object> report =
       inner.ask({inFolder(planSchedule), "--emit=report"});
   if (failed(report))
     return failure();
-  copyFigure(*report, "peak", row, "peak");
-  if (const json::Object *memory = report->getObject("memory"))
-    copyFigure(*memory, "total", row, "memory");
+  readReport(*report, row);
   if (const json::Value *all = result->get("searched"))
     searched = *all;
   if (!best || figureOf(row, "makespan") <= figureOf(*best, "makespan"))
@@ -401,10 +451,7 @@ void PlanRun::certify() {
     sys::fs::remove(again);
     return;
   }
-  for (StringRef key : {"makespan", "peak"})
-    copyFigure(*report, key, *best, key);
-  if (const json::Object *memory = report->getObject("memory"))
-    copyFigure(*memory, "total", *best, "memory");
+  readReport(*report, *best);
 }
 
 /// Adds the makespans under costs that vary like the measured ones.
