@@ -100,7 +100,8 @@ def _in_process(schedule: Schedule, rows: list[list[float]], sizes: list[float] 
         lists, ctypes.cast(flat.buffer_info()[0], doubles), len(rows),
         None if sizes is None else ctypes.cast(own.buffer_info()[0], doubles),
         math.nan if limit is None else limit, effort, seed, order, times)
-    return Order(list(order), *times, state == 2) if state else None
+    makespan, given, bound = times
+    return Order(list(order), makespan, given, bound, state == 2) if state else None
 
 
 @functools.cache

@@ -18,7 +18,7 @@ from ._source import Source
 def check_agreement(stage: _PipelineStageBase, schedule: Schedule | Source | None, problem: Exception | None,
                     text: str | None = None) -> None:
     """Called by every rank of the stage's group, with its schedule or with what is
-    wrong with it; `text` is what the ranks compare, by default the CSV. Raises
+    wrong with it; `text` is what the ranks compare, by default the CSV or the source. Raises
     `problem`; RuntimeError when another rank has one, and ValueError when the
     schedules of the ranks differ. Nothing is compared in a group of one rank or of
     the backend `fake`.
@@ -30,8 +30,10 @@ def check_agreement(stage: _PipelineStageBase, schedule: Schedule | Source | Non
         return
     device = torch.device(stage.device)
     on_device: ContextManager[object] = torch.cuda.device(device) if device.type == "cuda" else contextlib.nullcontext()
-    mine = ("error", str(problem)) if problem or schedule is None else \
-        (hashlib.sha256((schedule.csv if text is None else text).encode()).hexdigest()[:12], repr(schedule))
+    if text is None and schedule is not None:
+        text = schedule.text if isinstance(schedule, Source) else schedule.csv
+    mine = ("error", str(problem)) if problem or text is None else \
+        (hashlib.sha256(text.encode()).hexdigest()[:12], repr(schedule))
     everyone: list[tuple[str, str]] = [mine] * stage.group_size
     with on_device:
         dist.all_gather_object(everyone, mine, group=group)

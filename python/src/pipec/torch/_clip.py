@@ -27,7 +27,7 @@ def clip_grad_norm_(executor: Executor, max_norm: float, norm_type: float = 2.0,
     parameters = list({id(p): p for p in parameters}.values())
     counted = executor.counted_parameters()
     total = torch.zeros((), dtype=torch.float64, device=executor.device)
-    if gradients := [p.grad for p in parameters if id(p) in counted]:
+    if gradients := [p.grad for p in parameters if p.grad is not None and id(p) in counted]:
         norm: Any = torch.nn.utils.get_total_norm(gradients, norm_type)
         norm = norm.full_tensor() if hasattr(norm, "full_tensor") else norm
         total = norm.to(executor.device, torch.float64)

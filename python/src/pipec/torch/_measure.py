@@ -200,7 +200,7 @@ class _Run:
 
     def _input_half(self, index: int, roots: list[torch.Tensor], gradients: list[torch.Tensor],
                     wanted: list[torch.Tensor]) -> Any:
-        return stage_backward_input(roots, gradients, wanted, self._modules[index].parameters())[1]  # type: ignore[arg-type]
+        return stage_backward_input(roots, gradients, wanted, self._modules[index].parameters())[1]  # type: ignore[arg-type, unused-ignore]
 
     def _forget(self, index: int, wanted: Sequence[torch.Tensor]) -> None:
         for value in wanted:
@@ -297,7 +297,8 @@ def _median(values: Sequence[float]) -> float:
 
 def _mean_size(kind: _Kind, size: str) -> int:
     """Rounded up, so that the sum over the layers is none too small."""
-    return -(-sum(getattr(sizes, size) for sizes in kind.sizes) // len(kind.sizes))
+    total: int = sum(getattr(sizes, size) for sizes in kind.sizes)
+    return -(-total // len(kind.sizes))
 
 
 def _sequence(kinds: Sequence[_Kind], layers: int) -> str:

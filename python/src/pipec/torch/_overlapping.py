@@ -17,7 +17,7 @@ def overlap_streams(device: torch.device | str | None = None) -> Callable[..., N
     The streams wait for each other before and after the overlap, and memory that one of
     them allocates is not used again before both have reached its end. Without CUDA the
     steps run in sequence."""
-    other: list[torch.cuda.Stream] = []
+    other: list[Any] = []
 
     def run(*given: Any) -> None:
         steps = list(given[0]) if len(given) == 1 and isinstance(given[0], (list, tuple)) else list(given)
@@ -27,7 +27,7 @@ def overlap_streams(device: torch.device | str | None = None) -> Callable[..., N
                 do()
             return
         if not other:
-            other.append(torch.cuda.Stream(device))
+            other.append(torch.cuda.Stream(device))  # type: ignore[no-untyped-call, unused-ignore]
         side, current = other[0], torch.cuda.current_stream(device)
         for step in steps:
             step.wait()  # `current` waits for the inputs,

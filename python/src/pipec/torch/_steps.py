@@ -170,9 +170,10 @@ class Step:
 
     def _roots(self) -> tuple[list[torch.Tensor], list[Any]]:
         part, unit = self._place()
-        if unit not in part.roots:
-            part.roots[unit] = self._worker.output_gradients(part, unit, part.kept[unit][1])
-        return part.roots[unit]
+        roots: dict[int, tuple[list[torch.Tensor], list[Any]]] = part.roots
+        if unit not in roots:
+            roots[unit] = self._worker.output_gradients(part, unit, part.kept[unit][1])
+        return roots[unit]
 
     def __repr__(self) -> str:
         place = "t" if self.kind == "REDUCE_TIED" else "s"

@@ -287,7 +287,7 @@ class Transfers:
         store: Any = dist.distributed_c10d._get_default_store()
         while hasattr(store, "underlying_store"):
             store = store.underlying_store
-        if not isinstance(store, dist.TCPStore):
+        if not isinstance(store, dist.TCPStore):  # type: ignore[attr-defined, unused-ignore]
             return True
         try:
             socket.create_connection((store.host, store.port), timeout=1).close()

@@ -24,7 +24,8 @@ def _function(name: str) -> Callable[[], Any]:
         raise SystemExit(f"pipec.torch.measure: error: `{name}` is not MODULE:FUNCTION")
     sys.path.insert(0, os.getcwd())
     try:
-        return getattr(importlib.import_module(module), function)
+        found: Callable[[], Any] = getattr(importlib.import_module(module), function)
+        return found
     except ModuleNotFoundError as error:
         raise SystemExit(f"pipec.torch.measure: error: {error}") from error
     except AttributeError as error:

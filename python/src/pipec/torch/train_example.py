@@ -44,8 +44,8 @@ def main() -> None:
     for step in range(STEPS):
         x = torch.randint(0, VOCABULARY, (BATCH, LENGTH), generator=torch.Generator().manual_seed(step))
         losses: list[torch.Tensor] = []
-        schedule.step(*([x] if 0 in schedule.modules else []), losses=losses,
-                      **({"target": x} if plan.schedule.stages - 1 in schedule.modules else {}))
+        inputs = [x] if 0 in schedule.modules else []
+        schedule.step(*inputs, target=x if plan.schedule.stages - 1 in schedule.modules else None, losses=losses)
         if step == 0:
             compare(plan, schedule, whole, x)
         optimizer.step()
@@ -59,7 +59,7 @@ def main() -> None:
 
 def compare(plan: pipec.torch.Plan, schedule: pipec.torch.Executor, whole: nn.Sequential, x: torch.Tensor) -> None:
     """Raises AssertionError unless the gradients are those of the whole model."""
-    loss_fn(whole(x), x).backward()
+    loss_fn(whole(x), x).backward()  # type: ignore[no-untyped-call, unused-ignore]
     names = {id(value): name for name, value in nn.Sequential(*plan.layers).named_parameters()}
     due = dict(whole.named_parameters())
     for module in schedule.modules.values():
