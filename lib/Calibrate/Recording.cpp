@@ -249,27 +249,41 @@ FailureOr<Recording> makeRecording(std::vector<RankTrace> traces,
 // Command lines
 //===----------------------------------------------------------------------===//
 
-/// Reports a folder in place of traces, with the pattern of the traces in it.
-static LogicalResult reportFolder(StringRef path, DiagEngine &diags) {
-  InFlightDiagnostic error =
-      diags.report(DiagLoc(), diag::FileUnreadable, path, "is a directory");
+/// The traces in a folder, sorted by name: its compressed files, as
+/// `pipec.torch.profile` writes them, or if there are none, its JSON files.
+static FailureOr<std::vector<std::string>> tracesIn(StringRef folder,
+                                                    DiagEngine &diags) {
+  std::vector<std::string> files;
   for (StringRef ending : {".json.gz", ".json"}) {
-    std::error_code failed;
-    for (sys::fs::directory_iterator it(path, failed), end;
-         !failed && it != end; it.increment(failed)) {
-      if (!StringRef(it->path()).ends_with(ending))
-        continue;
-      error.note(DiagLoc(), diag::NoteDidYouMean,
-                 (path.rtrim('/') + "/*" + ending).str());
-      return error;
-    }
+    std::error_code error;
+    for (sys::fs::directory_iterator it(folder, error), end;
+         !error && it != end; it.increment(error))
+      if (StringRef(it->path()).ends_with(ending))
+        files.push_back(it->path());
+    if (!files.empty())
+      break;
   }
-  return error;
+  if (files.empty())
+    return diags.report(DiagLoc(), diag::FileUnreadable, folder,
+                        "is a directory without traces");
+  llvm::sort(files);
+  return files;
 }
 
 FailureOr<Recording> readTraces(const Arguments &args,
-                                ArrayRef<std::string> paths, Progress &progress,
-                                DiagEngine &diags) {
+                                ArrayRef<std::string> inputs,
+                                Progress &progress, DiagEngine &diags) {
+  std::vector<std::string> paths;
+  for (const std::string &input : inputs) {
+    if (input == "-" || !sys::fs::is_directory(input)) {
+      paths.push_back(input);
+      continue;
+    }
+    FailureOr<std::vector<std::string>> files = tracesIn(input, diags);
+    if (failed(files))
+      return failure();
+    llvm::append_range(paths, *files);
+  }
   RecordingOptions options;
   options.warmup = args.number(Opt::Warmup);
   for (StringRef text : args.list(Opt::RanksOf)) {
@@ -285,9 +299,6 @@ FailureOr<Recording> readTraces(const Arguments &args,
       return diags.report(DiagLoc(), diag::ValueTwice, shortened(path),
                           "--ranks-of");
   }
-  for (StringRef path : paths)
-    if (path != "-" && sys::fs::is_directory(path))
-      return reportFolder(path, diags);
   progress.phase("reading traces");
   TraceCells cells;
   std::vector<RankTrace> traces;

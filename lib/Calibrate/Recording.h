@@ -97,8 +97,8 @@ llvm::FailureOr<Recording> makeRecording(std::vector<RankTrace> traces,
                                          const RecordingOptions &options,
                                          DiagEngine &diags);
 
-/// Reads the traces at `paths` as --warmup and --ranks-of say. Reports options
-/// that do not fit, and what `readTrace` and `makeRecording` do.
+/// Reads traces, and those in folders, as --warmup and --ranks-of say. Reports
+/// folders without traces, options that do not fit, and what `readTrace` and `makeRecording` do.
 llvm::FailureOr<Recording> readTraces(const Arguments &args,
                                       llvm::ArrayRef<std::string> paths,
                                       Progress &progress, DiagEngine &diags);

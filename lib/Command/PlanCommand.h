@@ -61,9 +61,7 @@ extern const llvm::ArrayRef<PlanConsumer> planConsumers;
 /// The files of a framework.
 std::vector<PlanFile> planFiles(const PlanConsumer &consumer);
 
-/// The schedule of a plan in its folder.
-inline constexpr llvm::StringLiteral planSchedule = "schedule.steps";
-/// The proof of its bound, where there is one.
+/// The proof of the bound of a plan in its folder, where there is one.
 inline constexpr llvm::StringLiteral planCertificate = "certificate";
 
 /// Writes the files of a plan from its schedule, which is in the folder: those

@@ -73,16 +73,18 @@ static std::vector<std::string> programsIn(StringRef folder) {
 std::optional<std::string> SearchPath::findInput(StringRef input) const {
   if (input == "-" || (sys::fs::exists(input) && !sys::fs::is_directory(input)))
     return input.str();
+  std::optional<std::string> ofPlan = fileIn(input, planSchedule);
   // An input that is written as a path is not looked up by name.
   if (input.empty() || sys::path::has_parent_path(input))
-    return std::nullopt;
+    return input.empty() ? std::nullopt : ofPlan;
   std::string name = input.str();
   if (!sys::path::has_extension(input))
     name += ".pipe";
   for (const std::string &folder : all)
     if (auto found = fileIn(folder, name))
       return found;
-  return findAlias(input);
+  std::optional<std::string> aliased = findAlias(input);
+  return aliased ? aliased : ofPlan;
 }
 
 /// The aliases of the schedules of a program; none if it has errors. Programs

@@ -26,6 +26,9 @@ std::vector<std::string> programNames(llvm::StringRef folder);
 /// name in the PATH is looked up, and symbolic links are followed.
 std::string programPath(const char *name);
 
+/// The schedule in a folder of `pipec plan`.
+inline constexpr llvm::StringLiteral planSchedule = "schedule.steps";
+
 /// The folders in which programs are found by name: those of `-I`, followed by
 /// the library that is installed with the compiler.
 class SearchPath {
@@ -40,7 +43,8 @@ public:
   SearchPath with(llvm::ArrayRef<llvm::StringRef> includes) const;
 
   /// The file that `input` on the command line refers to: a path, or in one of
-  /// the folders the name of a file, or an alias of a schedule of a program.
+  /// the folders the name of a file, or an alias of a schedule of a program;
+  /// otherwise a folder of `pipec plan`, for the schedule in it.
   std::optional<std::string> findInput(llvm::StringRef input) const;
   /// The file that `import "name"` in a file of folder `from` refers to.
   std::optional<std::string> findImport(llvm::StringRef name,
