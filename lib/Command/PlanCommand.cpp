@@ -167,6 +167,18 @@ LogicalResult PlanRun::readProfile() {
   if (!measured)
     return success();
   inBytes |= measured->getString("unit").value_or("").contains("bytes");
+  auto count = [&](StringRef key) {
+    const json::Array *list = measured->getArray(key);
+    return list ? list->size() : 0;
+  };
+  if (size_t ties = count("ties"))
+    assumptions.push_back(
+        countText(ties, "group") +
+        " of layers share parameters: sums of their gradients take no time");
+  if (size_t skips = count("skips"))
+    assumptions.push_back(countText(skips, "output") +
+                          " of layers skip others: handing them from stage to "
+                          "stage takes no time and no memory");
   const json::Object *kinds = measured->getObject("kinds");
   const json::Object *layers = object->getObject("layers");
   for (const auto &[name, kind] : kinds &&layers ? *kinds : json::Object()) {

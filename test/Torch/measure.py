@@ -86,6 +86,23 @@ def check_model():
     assert [abs(rank.work / due - 1) < 1e-6 for rank, due in zip(report.ranks, work)] == [True, True], report
 
 
+def check_skips():
+    """A value that two layers hand on, and one that the next layer takes."""
+    class Part(nn.Linear):
+        def __init__(self, makes, takes):
+            super().__init__(8, 8)
+            self.makes, self.takes = makes, takes
+
+        def forward(self, x, *others):
+            y = nn.functional.linear(x + others[0] if self.takes else x, self.weight, self.bias)
+            others = others[1:] if self.takes else others
+            return (y, *others, y * 2) if self.makes else (y, *others)
+
+    parts = [Part(0, 0), Part(1, 0), Part(0, 0), Part(0, 0), Part(1, 1), Part(0, 1), nn.Identity(), nn.Linear(8, 8)]
+    profile = pipec.torch.measure(parts, torch.zeros(3, 8), repeats=1)
+    assert profile["measured"]["skips"] == [{"from": 1, "to": 4, "bytes": 3 * 8 * FLOAT}], profile["measured"]
+
+
 def check_kinds():
     """Layers of other structure, other letters; a frozen one, one without parameters."""
     frozen = nn.Linear(8, 8).requires_grad_(False)
@@ -116,5 +133,6 @@ def check_errors():
 
 
 check_model()
+check_skips()
 check_kinds()
 check_errors()

@@ -5,8 +5,10 @@
     schedule = pipec.megatron.record(ranks=4, microbatches=8, chunks=2)
     schedule.lint().safe                        # can its transfers finish?
     pipec.megatron.read_te_order("order.json")  # what --emit=te-order writes
+    pipec.megatron.costs("train.log", ranks=4, microbatches=8)  # a cost profile of the timers of a job
 
-`record` needs megatron-core, which it imports when it is called, and neither a GPU
+`python3 -m pipec.megatron train.log --ranks=4 --microbatches=8 -o costs.json` writes the
+profile. `record` needs megatron-core, which it imports when it is called, and neither a GPU
 nor a process group. docs/Megatron.md describes both.
 """
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -20,14 +22,17 @@ import json
 import math
 import os
 import re
+import statistics
+import sys
 import types
 from typing import Any, Iterator, NamedTuple, Sequence, Union
 from unittest import mock
 
+from ._files import write_text
 from ._lists import group_line, placed, step_ir
 from ._schedule import Schedule
 
-__all__ = ["read_te_order", "record", "te_order"]
+__all__ = ["costs", "read_te_order", "record", "te_order"]
 
 TE_ORDER = "pipec-te-order 1"
 """The format of the files that --emit=te-order writes."""
@@ -367,6 +372,60 @@ def read_te_order(path: str | os.PathLike[str]) -> Schedule:
     return schedule
 
 
+_TIMERS = {"forward-compute": "F", "backward-compute": "B"}
+_ALL_RANKS = "times across ranks (ms):"
+"""What Megatron-LM logs with `--timing-log-level 2 --timing-log-option all`."""
+
+
+def costs(log: str | os.PathLike[str], ranks: int, microbatches: int, chunks: int = 1) -> dict[str, Any]:
+    """The times of `forward-compute` and `backward-compute` in a log of Megatron-LM as a
+    cost profile, in milliseconds. `microbatches` is the number per training step and
+    pipeline. A rank is timed as a whole, so that its chunks share its times equally; of
+    ranks with the same stages, which Megatron-LM numbers one after the other, the
+    slowest counts, and of all training steps but the first the median.
+
+    Raises ValueError for a log without times of all ranks, and for another number of
+    ranks."""
+    if min(ranks, microbatches, chunks) < 1:
+        raise ValueError(f"{ranks} ranks, {microbatches} micro-batches and {chunks} chunks are not all positive")
+    with open(log, encoding="utf-8", errors="replace") as file:
+        logged = [_rank_times(part) for part in file.read().split(_ALL_RANKS)[1:]]
+    logged = [times for times in logged if all(times.values())]
+    if not logged:
+        raise ValueError(f"{os.fspath(log)}: no times of forward-compute and backward-compute of all ranks; run with "
+                         f"--timing-log-level 2 --timing-log-option all")
+    per_rank: dict[str, list[list[float]]] = {kind: [[] for _ in range(ranks)] for kind in _TIMERS.values()}
+    for times in logged[1:] or logged:
+        for kind, of in times.items():
+            world = max(of) + 1
+            if len(of) != world or world % ranks:
+                raise ValueError(f"{os.fspath(log)}: the log has times of {len(of)} ranks, which are not {ranks} "
+                                 f"times as many for each stage")
+            for rank, measured in enumerate(per_rank[kind]):
+                measured.append(max(of[i] for i in range(rank * world // ranks, (rank + 1) * world // ranks)))
+    parts = microbatches * chunks
+    stages = {str(chunk * ranks + rank): {kind: float(f"{statistics.median(measured[rank]) / parts:.6g}")
+                                          for kind, measured in per_rank.items()}
+              for chunk in range(chunks) for rank in range(ranks)}
+    return {"per": "stage", "stages": stages}
+
+
+def _rank_times(text: str) -> dict[str, dict[int, float]]:
+    """The times of the ranks, by kind of step, in the lines after `_ALL_RANKS`."""
+    times: dict[str, dict[int, float]] = {kind: {} for kind in _TIMERS.values()}
+    kind = None
+    for line in text.splitlines()[1:]:
+        line = re.sub(r"^\[\w+\]:", "", line)  # torchrun's
+        if found := re.fullmatch(r" +rank +(\d+): ([\d.]+)", line):
+            if kind:
+                times[kind][int(found[1])] = float(found[2])
+        elif found := re.fullmatch(r" +([a-z0-9-]+):", line):
+            kind = _TIMERS.get(found[1])
+        else:
+            break
+    return times
+
+
 def add_dump_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `python3 -m pipec.dump megatron`."""
     parser.add_argument("--order", metavar="FILE", help="read a file of --emit=te-order, or a log of Megatron-LM, and run nothing")
@@ -392,3 +451,22 @@ def dump_command(options: argparse.Namespace) -> str:
                       overlap_moe=options.overlap_moe, **settings).ir
     except RuntimeError as error:  # Megatron's, about sizes
         raise ValueError(str(error)) from None
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="pipec.megatron", description="Makes a cost profile of the timers in a log of Megatron-LM.")
+    parser.add_argument("log", metavar="LOG", help="a log with --timing-log-level 2 --timing-log-option all")
+    for name, text in (("ranks", "pipeline ranks"), ("microbatches", "micro-batches per training step")):
+        parser.add_argument(f"--{name}", type=int, metavar="N", required=True, help=f"number of {text}")
+    parser.add_argument("--chunks", type=int, default=1, metavar="N", help="virtual stages per rank (default 1)")
+    parser.add_argument("-o", dest="output", metavar="FILE", required=True, help="the profile")
+    options = parser.parse_args(arguments)
+    try:
+        profile = costs(options.log, options.ranks, options.microbatches, options.chunks)
+        write_text(options.output, json.dumps(profile, indent=2) + "\n")
+    except (OSError, ValueError) as error:
+        sys.exit(f"pipec.megatron: error: {error}")
+
+
+if __name__ == "__main__":
+    main()

@@ -90,7 +90,9 @@ def measure(layers: Iterable[torch.nn.Module], sample: Any, *, device: str | tor
     for index, sizes in enumerate(run.sizes(inputs)):
         next(kind for kind in kinds if index in kind.members).sizes.append(sizes)
     _name(kinds, len(modules))
-    return _profile(kinds, len(modules), _ties(modules), run.device, repeats)
+    profile = _profile(kinds, len(modules), run.device, repeats)
+    profile["measured"].update(ties=_ties(modules), skips=_skips(inputs))
+    return profile
 
 
 def _device_of(modules: Sequence[torch.nn.Module]) -> torch.device:
@@ -268,6 +270,22 @@ def _ties(modules: Sequence[torch.nn.Module]) -> list[list[int]]:
     return sorted({tuple(group): list(group) for group in users.values() if len(group) > 1}.values())
 
 
+def _skips(inputs: Sequence[tuple[Any, ...]]) -> list[dict[str, int]]:
+    """Outputs that layers in between hand on unchanged: the layer that makes one, the last
+    one that gets it, and its size."""
+    skips = []
+    for index in range(1, len(inputs)):
+        for value in inputs[index]:
+            if not isinstance(value, torch.Tensor) or any(value is earlier for earlier in inputs[index - 1]):
+                continue
+            last = index
+            while last + 1 < len(inputs) and len(inputs[last + 1]) > 1 and any(value is later for later in inputs[last + 1]):
+                last += 1
+            if last != index:
+                skips.append({"from": index - 1, "to": last, "bytes": _storage(value)[1]})
+    return skips
+
+
 def _name(kinds: list[_Kind], layers: int) -> None:
     """Gives letters: `t` to the most frequent kind, `E` to one that is only the first
     layer, `L` to one that is only the last."""
@@ -312,7 +330,7 @@ def _sequence(kinds: Sequence[_Kind], layers: int) -> str:
     return ",".join(letter if number == 1 else f"{letter}*{number}" for letter, number in runs)
 
 
-def _profile(kinds: Sequence[_Kind], layers: int, ties: list[list[int]], device: torch.device, repeats: int) -> dict[str, Any]:
+def _profile(kinds: Sequence[_Kind], layers: int, device: torch.device, repeats: int) -> dict[str, Any]:
     def spread(times: list[float]) -> list[float]:
         if len(times) == 1:
             return [_rounded(times[0])] * 2
@@ -343,7 +361,6 @@ def _profile(kinds: Sequence[_Kind], layers: int, ties: list[list[int]], device:
                 "parameters": kind.parameters, "gradients": kind.gradients, "optimizer": kind.optimizer,
                 "output": _mean_size(kind, "output"),
             } for kind in kinds},
-            "ties": ties,
             "left_out": NOT_MEASURED,
         },
     }
