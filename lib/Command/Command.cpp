@@ -154,9 +154,9 @@ static LogicalResult checkCommandLine(const Arguments &args,
 }
 
 int pipecMain(int argc, const char *const *argv, raw_ostream &out,
-              raw_ostream &err, MakeHttpServer makeServer) {
+              raw_ostream &err, MakeHttpServer makeServer, Progress *outer) {
   SmallVector<const char *> rest(argv + std::min(argc, 1), argv + argc);
-  DiagSession session("pipec", err);
+  DiagSession session("pipec", err, outer);
   if (rest.empty()) {
     printOverview(err);
     return 2;

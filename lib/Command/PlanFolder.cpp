@@ -40,7 +40,8 @@ int InnerRuns::call(const CommandWords &words, std::string &printed) {
     arguments.push_back(word.c_str());
   messages.clear();
   raw_string_ostream out(printed), err(messages);
-  return pipecMain(int(arguments.size()), arguments.data(), out, err);
+  return pipecMain(int(arguments.size()), arguments.data(), out, err,
+                   /*makeServer=*/nullptr, &run.progress);
 }
 
 LogicalResult InnerRuns::write(const CommandWords &words) {

@@ -65,11 +65,13 @@ public:
 /// cannot be written, the run ends with a message and status 1.
 class DiagSession {
 public:
-  /// `tool` names the program in messages without a position.
-  DiagSession(llvm::StringRef tool, llvm::raw_ostream &err)
+  /// `tool` names the program in messages without a position. `outer` shows the
+  /// progress.
+  DiagSession(llvm::StringRef tool, llvm::raw_ostream &err,
+              Progress *outer = nullptr)
       : printer(err, sources, tool), verifier(sources),
         diags(sources, [this](const Diagnostic &d) { handle(d); }), err(err),
-        line(tool, err), fatal(fatalHandlers()) {}
+        line(tool, err, outer), fatal(fatalHandlers()) {}
 
   SourceFiles &files() { return sources; }
   DiagEngine &engine() { return diags; }

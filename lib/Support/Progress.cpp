@@ -16,10 +16,11 @@ namespace pipec {
 static constexpr std::chrono::milliseconds firstAfter(1000);
 static constexpr std::chrono::milliseconds interval(200);
 
-Progress::Progress(StringRef tool, raw_ostream &os)
-    : tool(tool.str()), os(os), start(std::chrono::steady_clock::now()) {
+Progress::Progress(StringRef tool, raw_ostream &os, Progress *outer)
+    : tool(tool.str()), outer(outer), os(os),
+      start(std::chrono::steady_clock::now()) {
   const char *terminal = std::getenv("TERM");
-  if (os.is_displayed() && terminal && StringRef(terminal) != "dumb")
+  if (!outer && os.is_displayed() && terminal && StringRef(terminal) != "dumb")
     thread = std::thread([this] { run(); });
 }
 
@@ -37,6 +38,8 @@ void Progress::end() {
 }
 
 void Progress::phase(StringRef name) {
+  if (outer)
+    return outer->phase(name);
   std::lock_guard<std::mutex> lock(mutex);
   text = name.str();
   done = 0;

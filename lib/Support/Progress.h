@@ -23,8 +23,10 @@ namespace pipec {
 /// If the stream is not a terminal, nothing is shown.
 class Progress {
 public:
-  /// `tool` is the first word of the line, which is written to `os`.
-  Progress(llvm::StringRef tool, llvm::raw_ostream &os);
+  /// `tool` is the first word of the line, which is written to `os`. With
+  /// `outer`, the run is part of another, whose line shows its phases.
+  Progress(llvm::StringRef tool, llvm::raw_ostream &os,
+           Progress *outer = nullptr);
   /// Erases the line.
   ~Progress();
   Progress(const Progress &) = delete;
@@ -34,8 +36,8 @@ public:
   void phase(llvm::StringRef text);
   /// Sets the number of parts of the phase, and counts one part as done. Cheap
   /// enough for parts of a millisecond.
-  void setTotal(uint64_t parts) { total = parts; }
-  void advance() { done.fetch_add(1, std::memory_order_relaxed); }
+  void setTotal(uint64_t parts) { shown().total = parts; }
+  void advance() { shown().done.fetch_add(1, std::memory_order_relaxed); }
 
   /// Erases the line for the rest of the run, before other output.
   void end();
@@ -56,11 +58,13 @@ public:
   };
 
 private:
+  Progress &shown() { return outer ? *outer : *this; }
   void run();
   void draw();
   void erase();
 
   const std::string tool;
+  Progress *const outer;
   llvm::raw_ostream &os;
   const std::chrono::steady_clock::time_point start;
   std::atomic<uint64_t> done = 0;
