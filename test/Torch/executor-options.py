@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import traceback
+from unittest import mock
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "Inputs"))
 import torch
@@ -20,6 +21,8 @@ import executors
 import model
 import pipec
 import pipec.torch
+import train
+from pipec.torch._replicas import Distributed
 from pipec.torch._source import Source
 from pipec.torch._transfers import Ahead
 
@@ -70,8 +73,27 @@ def gradients(parts):
     return torch.cat([parameter.grad.flatten() for parameter in parts[0].submod.parameters()])
 
 
+def means(mesh):
+    """Gradients of DistributedDataParallel are averaged while backwards of the other
+    stage of the rank are still to come."""
+    rank, plan = mesh["pp"].get_local_rank(), pipec.compile("zbv", target="pytorch", **TWO)
+    modules = [train.wrapped(model.make_stage(s, 4), "ddp", mesh) for s in plan.stages_of(rank)]
+    parts = [PipelineStage(module, s, 4, torch.device("cpu"), group=mesh["pp"].get_group())
+             for s, module in zip(plan.stages_of(rank), modules)]
+    schedule = pipec.torch.executor(plan, parts, model.loss_function, 4)
+    seen = []
+    for kind in "IW":
+        schedule.handle(kind, lambda step: (seen.append(str(step)), step.proceed()))
+    begin = Distributed.begin_end
+    with mock.patch.object(Distributed, "begin_end", lambda self: (seen.append("mean"), begin(self))):
+        x, target = model.make_data(4, 0)[0]
+        schedule.step(*((x,) if rank == 0 else ()), **({"target": target} if rank == 0 else {}))
+    assert seen.count("mean") == 2 and seen[-1] == "mean" and seen.index("mean") < len(seen) - 2, seen
+
+
 def behaviour(mesh, case):
     """Everything else, on two ranks."""
+    means(mesh)
     rank, parts, schedule = make(mesh)
     args, keywords = data(rank)
     seen = []

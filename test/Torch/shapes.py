@@ -11,6 +11,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), "Inputs"))
 import torch
 from torch import nn
 from torch.distributed.pipelining import PipelineStage
+from torch.distributed.tensor import DTensor, Replicate
 
 import executors
 import pipec
@@ -103,7 +104,30 @@ def headers():
     executors.refuse("at most 16 tensors", lambda: _metas.header_of(metas * 9, torch.device("cpu")))
 
 
+class Gives(nn.Module):
+    def __init__(self, what):
+        super().__init__()
+        self.linear, self.what = nn.Linear(WIDTH, WIDTH), what
+
+    def forward(self, x):
+        return self.what(self.linear(x))
+
+
+def others(mesh, case):
+    """What stages cannot exchange."""
+    rank = mesh["pp"].get_local_rank()
+    module = Gives((lambda y: [y]) if case == "list" else lambda y: DTensor.from_local(y, mesh["dp"], [Replicate()]))
+    part = PipelineStage(module if rank == 0 else nn.Linear(WIDTH, WIDTH), rank, 2, torch.device("cpu"), group=mesh["pp"].get_group())
+    schedule = pipec.torch.executor(pipec.compile("one_f_one_b", target="pytorch", ranks=2, microbatches=COUNT), [part], loss, COUNT,
+                                    patience=30)
+    x = torch.randn(COUNT, WIDTH)
+    executors.refuse(f"stage 0 gives {case}", lambda: schedule.step(*((x,) if rank == 0 else ()), target=x if rank == 1 else None),
+                     (TypeError, RuntimeError))
+
+
 headers()
+for text in "a DTensor", "list":
+    executors.run(2, [text], function=others)
 for dynamic in True, False:
     for name in ("zb1p", "zbv", "chimera")[:3 if dynamic else 1]:
         executors.run(2, [(name, dynamic)], function=sizes)

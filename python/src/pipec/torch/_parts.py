@@ -7,6 +7,7 @@ from typing import Any, Sequence
 
 import torch
 from torch.distributed.pipelining.stage import _PipelineStageBase
+from torch.distributed.tensor import DTensor
 
 from ._copies import Copies, Stash
 from ._metas import Meta, Tensors, has_gradient
@@ -111,3 +112,6 @@ def check_outputs(part: Part, outputs: Sequence[Any]) -> None:
     for output in outputs:
         if not isinstance(output, torch.Tensor):
             raise TypeError(f"stage {part.index} gives {type(output).__name__}; stages exchange tensors and tuples of them")
+        if isinstance(output, DTensor):
+            raise TypeError(f"stage {part.index} gives a DTensor, whose parts are on several ranks; a module gives its local "
+                            "tensor with to_local()")

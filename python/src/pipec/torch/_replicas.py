@@ -46,6 +46,13 @@ class Replicas:
         """All gradients of the stage are accumulated, and the list says that they
         are to be reduced."""
 
+    begins_early = False
+    """Whether `begin_end` does anything."""
+
+    def begin_end(self) -> None:
+        """After the last backward of the stage in a run, whose gradients nothing else
+        changes: may begin what `end` ends, beside the steps of other stages."""
+
     def end(self) -> None:
         """After the last backward of the stage in a run: its gradients become final. Later
         calls in the run do nothing."""
@@ -62,6 +69,13 @@ class Distributed(Replicas):
     after the last backward of the stage. (Its own hooks do not see split
     backwards.)"""
 
+    begins_early = True
+    _mean: Mean | None = None
+
+    def begin(self) -> None:
+        super().begin()
+        self._mean = None
+
     def quiet(self) -> ContextManager[Any]:
         quiet: ContextManager[Any] = self.module.no_sync()
         return quiet
@@ -70,8 +84,14 @@ class Distributed(Replicas):
     def bare(self) -> Any:
         return self.module.module
 
+    def begin_end(self) -> None:
+        self._mean = Mean(self.module.parameters(), self.module.process_group)
+
     def finish(self) -> None:
-        average(self.module.parameters(), self.module.process_group)
+        if self._mean is None:
+            self.begin_end()
+        assert self._mean
+        self._mean.end()
 
 
 class Sharded(Replicas):
@@ -138,17 +158,24 @@ def add_gradients(parameters: Iterable[torch.nn.Parameter], flat: torch.Tensor) 
             parameter.grad = part.clone() if parameter.grad is None else parameter.grad + part
 
 
-def average(parameters: Iterable[torch.nn.Parameter], group: dist.ProcessGroup) -> None:
-    """Replaces gradients by their mean over the ranks of a group."""
-    trainable = [parameter for parameter in parameters if parameter.requires_grad]
-    flat = flat_gradients(trainable)
-    if flat is None:
-        return
-    dist.all_reduce(flat, group=group)
-    flat /= dist.get_world_size(group)
-    for parameter in trainable:
-        parameter.grad = None
-    add_gradients(trainable, flat)
+class Mean:
+    """Gradients that are replaced by their mean over the ranks of a group, at `end`."""
+
+    def __init__(self, parameters: Iterable[torch.nn.Parameter], group: dist.ProcessGroup):
+        self._trainable = [parameter for parameter in parameters if parameter.requires_grad]
+        self._size = dist.get_world_size(group)
+        self._flat = flat_gradients(self._trainable)
+        if self._flat is not None:
+            self._work: Any = dist.all_reduce(self._flat, group=group, async_op=True)
+
+    def end(self) -> None:
+        if self._flat is None:
+            return
+        self._work.wait()
+        self._flat /= self._size
+        for parameter in self._trainable:
+            parameter.grad = None
+        add_gradients(self._trainable, self._flat)
 
 
 def replicas_of(stage: _PipelineStageBase) -> Replicas:

@@ -63,6 +63,11 @@ class Ties:
             if transfers.rank in holders:
                 self._groups[group] = Group([parts[stage] for stage in stages if stage in parts], shared[group], communicator)
 
+    @property
+    def stages(self) -> set[int]:
+        """The tied stages of this rank."""
+        return {part.index for group in self._groups.values() for part in group.parts}
+
     @classmethod
     def none(cls, transfers: Transfers) -> Ties:
         """Of a run without backwards."""

@@ -282,6 +282,7 @@ class Worker(Moving):
             torch.autograd.backward(roots, gradients)
         self.leave(part, unit)
         self.hand_back(part, unit, inputs)
+        self._end_backward("B", part, unit)
 
     def backward_input(self, stage: int, unit: int) -> None:
         self._on_stream(stage, unit, self._backward_input)
@@ -323,6 +324,14 @@ class Worker(Moving):
                 torch.autograd.backward(*kept)
             else:
                 stage_backward_weight(part.module.parameters(), kept)
+        self._end_backward("W", part, unit)
+
+    def _end_backward(self, kind: str, part: Part, unit: int) -> None:
+        """Begins to average gradients over replicas while other stages run, unless tied
+        stages or the other direction add to them later."""
+        if part.replicas.begins_early and len(self._parts) == 1 and part.index not in self._ties.stages \
+                and self.ends.last.get((part.index, False), ())[:3] == (kind, part.index, unit):
+            part.replicas.begin_end()
 
     # Recomputation, copies to the host and optimizer steps
 
