@@ -199,7 +199,8 @@ std::vector<Choice> frameworkTargetChoices() {
 
 std::vector<Choice> planConsumerChoices() {
   return {
-#define PIPEC_PLAN_CONSUMER(Key, Framework, RunsAs, AnyOrder, BuiltIn, Doc)    \
+#define PIPEC_PLAN_CONSUMER(Key, Framework, RunsAs, AnyOrder, BuiltIn, Places, \
+                            PlacesByTime, Doc)                                 \
   {Key, Doc},
 #include "Driver/PlanConsumers.def"
   };

@@ -35,7 +35,7 @@ def trace(report: str | os.PathLike[str], rank: int | None = None) -> dict[str, 
     trace of PyTorch, which `pipec calibrate` and `pipec explain --against` read. `rank`
     is the pipeline rank of the process.
 
-    Raises ValueError for a file that is no such export, and for one without ranges of
+    Raises ValueError for other files, and for an export without ranges of
     steps or with those of several processes."""
     if not os.path.exists(report):
         raise ValueError(f"cannot read `{os.fspath(report)}`: no such file or directory")

@@ -1,8 +1,10 @@
 //===- PlanFolder.cpp - The files of a plan -------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "Command/PlanCommand.h"
+#include "Plan/PlanFolder.h"
 
+#include "Driver/Io.h"
+#include "Driver/Program.h"
 #include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Words.h"
 
@@ -34,52 +36,23 @@ double figureOf(const json::Object &object, StringRef key) {
       std::numeric_limits<double>::infinity());
 }
 
-int InnerRuns::call(const CommandWords &words, std::string &printed) {
-  std::vector<const char *> arguments = {run.program.c_str()};
-  for (const std::string &word : words)
-    arguments.push_back(word.c_str());
-  messages.clear();
-  raw_string_ostream out(printed), err(messages);
-  return pipecMain(int(arguments.size()), arguments.data(), out, err,
-                   /*makeServer=*/nullptr, &run.progress);
-}
-
-LogicalResult InnerRuns::write(const CommandWords &words) {
-  std::string printed;
-  if (call(words, printed) == 0)
-    return success();
-  run.err << messages;
-  return failure();
-}
-
-FailureOr<json::Object> InnerRuns::ask(CommandWords words) {
-  words.push_back("--format=json");
-  std::string printed;
-  // (A comparison in which nothing fits has a table and status 1.)
-  int status = call(words, printed);
-  Expected<json::Value> value = json::parse(printed);
-  if (value && (status == 0 || words.front() == "compare"))
-    if (json::Object *object = value->getAsObject())
-      return std::move(*object);
-  if (!value)
-    consumeError(value.takeError());
-  run.err << messages;
-  return failure();
-}
-
 //===----------------------------------------------------------------------===//
 // Files
 //===----------------------------------------------------------------------===//
 
 static constexpr PlanConsumer consumers[] = {
-#define PIPEC_PLAN_CONSUMER(Key, Framework, RunsAs, AnyOrder, BuiltIn, Doc)    \
-  {Key, Framework, RunsAs, AnyOrder, BuiltIn},
+#define PIPEC_PLAN_CONSUMER(Key, Framework, RunsAs, AnyOrder, BuiltIn, Places, \
+                            PlacesByTime, Doc)                                 \
+  {Key, Framework, RunsAs, AnyOrder, BuiltIn, Places, PlacesByTime},
 #include "Driver/PlanConsumers.def"
 };
 const ArrayRef<PlanConsumer> planConsumers(consumers);
 
-std::vector<PlanFile> planFiles(const PlanConsumer &consumer) {
+/// The files of a framework.
+static std::vector<PlanFile> planFiles(const PlanConsumer &consumer,
+                                       bool byTime) {
   std::vector<PlanFile> files;
+  std::string passes = ("--passes=" + consumer.passes(byTime)).str();
   auto add = [&](StringRef name, CommandWords words) {
     files.push_back({name.str(), std::move(words)});
   };
@@ -91,17 +64,17 @@ std::vector<PlanFile> planFiles(const PlanConsumer &consumer) {
   } else if (consumer.key == "megatron") {
     add("schedule.json", {"--emit=megatron-config"});
   } else if (consumer.key == "d9d") {
-    add("schedule.csv", {"--target=d9d", "--emit=csv"});
+    add("schedule.csv", {passes, "--emit=csv"});
   } else if (consumer.key == "pytorch") {
-    add("schedule.csv", {"--target=torch", "--emit=csv"});
+    add("schedule.csv", {passes, "--emit=csv"});
   } else {
-    add("schedule.py", {"--target=pytorch", "--emit=python"});
+    add("schedule.py", {passes, "--emit=python"});
   }
   add("page.html", {"--emit=html"});
   return files;
 }
 
-static std::string pathIn(StringRef folder, StringRef name) {
+std::string pathIn(StringRef folder, StringRef name) {
   SmallString<128> path(folder);
   sys::path::append(path, name);
   return path.str().str();
@@ -133,7 +106,7 @@ static std::string flagsOf(const json::Array *flags, StringRef folder) {
   return text;
 }
 
-/// The launch line of a framework, with what a script needs besides.
+/// The launch line of a framework, and the lines for a script.
 static FailureOr<std::string> launchText(const PlanConsumer &consumer,
                                          StringRef folder, unsigned ranks,
                                          unsigned microbatches,
@@ -169,7 +142,7 @@ static FailureOr<std::string> launchText(const PlanConsumer &consumer,
     return withCode("schedule = pipec.torch.load_schedule(\"" + csv +
                     "\", stages, loss_fn, n_microbatches=" + m + ")");
   return withCode("schedule = pipec.torch.executor(\"" +
-                  pathIn(folder, planSchedule) + "\", stages, loss_fn, " + m +
+                  pathIn(folder, "schedule.py") + "\", stages, loss_fn, " + m +
                   ")");
 }
 
@@ -182,13 +155,12 @@ static CommandWords wordsOf(StringRef schedule, const PlanFile &file,
   return words;
 }
 
-FailureOr<std::vector<std::string>> writePlanFiles(InnerRuns &inner,
-                                                   const PlanConsumer &consumer,
-                                                   StringRef folder,
-                                                   const CommandRun &run) {
+FailureOr<std::vector<std::string>>
+writePlanFiles(InnerRuns &inner, const PlanConsumer &consumer, bool byTime,
+               StringRef folder, raw_ostream &out, DiagEngine &diags) {
   std::vector<std::string> names = {planSchedule.str()};
   std::string schedule = pathIn(folder, planSchedule);
-  for (const PlanFile &file : planFiles(consumer)) {
+  for (const PlanFile &file : planFiles(consumer, byTime)) {
     if (failed(inner.write(wordsOf(schedule, file, folder))))
       return failure();
     names.push_back(file.name);
@@ -198,22 +170,22 @@ FailureOr<std::vector<std::string>> writePlanFiles(InnerRuns &inner,
     return failure();
   FailureOr<std::string> launch = launchText(
       consumer, folder, unsigned(report->getInteger("num_ranks").value_or(0)),
-      unsigned(report->getInteger("num_microbatches").value_or(0)), run.diags);
+      unsigned(report->getInteger("num_microbatches").value_or(0)), diags);
   if (failed(launch) ||
-      failed(writePlanText(pathIn(folder, "launch.txt"), *launch, run)))
+      failed(writePlanText(pathIn(folder, "launch.txt"), *launch, out, diags)))
     return failure();
   names.push_back("launch.txt");
   return names;
 }
 
-LogicalResult writePlanText(StringRef path, StringRef text,
-                            const CommandRun &run) {
+LogicalResult writePlanText(StringRef path, StringRef text, raw_ostream &out,
+                            DiagEngine &diags) {
   OutputFile file(path);
-  if (std::error_code error = file.open(run.standardOutput()))
-    return reportUnwritable(run.diags, path, error);
+  if (std::error_code error = file.open(out))
+    return reportUnwritable(diags, path, error);
   file.stream() << text;
   if (std::error_code error = file.commit())
-    return reportUnwritable(run.diags, path, error);
+    return reportUnwritable(diags, path, error);
   return success();
 }
 
@@ -230,9 +202,8 @@ static bool isSame(const json::Object &a, StringRef keyA, const json::Object &b,
   return left == right;
 }
 
-LogicalResult checkPlan(InnerRuns &inner, StringRef folder,
-                        const CommandRun &run) {
-  DiagEngine &diags = run.diags;
+FailureOr<std::string> checkPlan(InnerRuns &inner, StringRef folder,
+                                 DiagEngine &diags) {
   std::string path = pathIn(folder, "plan.json");
   FailureOr<json::Object> plan = readObject(path, diags);
   if (failed(plan))
@@ -244,6 +215,7 @@ LogicalResult checkPlan(InnerRuns &inner, StringRef folder,
   });
   if (!best || consumer == planConsumers.end())
     return diags.report(DiagLoc(), diag::PlanNotJson, path);
+  bool byTime = plan->getBoolean("transfers").value_or(false);
   std::string schedule = pathIn(folder, planSchedule);
   FailureOr<json::Object> report = inner.ask({schedule, "--emit=report"});
   if (failed(report))
@@ -259,13 +231,13 @@ LogicalResult checkPlan(InnerRuns &inner, StringRef folder,
     if (!isSame(*best, key, *report, key))
       result = diags.report(DiagLoc(), diag::PlanFigure, schedule, key,
                             figure(*report, key), figure(*best, key));
-  // Each file is what its command writes.
+  // Each file equals the output of its command.
   SmallString<128> again;
   if (std::error_code error =
           sys::fs::createUniqueDirectory("pipec-plan", again))
     return reportUnwritable(diags, again, error);
   auto remove = make_scope_exit([&] { sys::fs::remove_directories(again); });
-  for (const PlanFile &file : planFiles(*consumer)) {
+  for (const PlanFile &file : planFiles(*consumer, byTime)) {
     std::string name = pathIn(folder, file.name);
     auto there = MemoryBuffer::getFile(name);
     if (!there) {
@@ -284,10 +256,9 @@ LogicalResult checkPlan(InnerRuns &inner, StringRef folder,
                  {"check", schedule, "--certificate=" + certificate}))
                  ? result
                  : failure();
-  if (succeeded(result) && !run.isJson())
-    return run.announce(folder + ": makespan " + figure(*report, "makespan") +
-                        ", as planned; its files are those of " + planSchedule);
-  return result;
+  if (failed(result))
+    return failure();
+  return figure(*report, "makespan");
 }
 
 } // namespace pipec

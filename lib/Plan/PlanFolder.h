@@ -1,0 +1,68 @@
+//===- PlanFolder.h - The files of a plan -----------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#pragma once
+
+#include "Plan/InnerRuns.h"
+#include "Support/DiagEngine.h"
+
+namespace pipec {
+
+/// A file of a plan for a framework.
+struct PlanFile {
+  /// In the folder of the plan.
+  std::string name;
+  /// The words of the command that writes it from the schedule, without input
+  /// and output.
+  CommandWords words;
+};
+
+/// A row of Driver/PlanConsumers.def. Lists are separated by blanks.
+struct PlanConsumer {
+  llvm::StringLiteral key;
+  llvm::StringLiteral framework;
+  llvm::StringLiteral runsAs;
+  bool anyOrder;
+  llvm::StringLiteral builtIn;
+  llvm::StringLiteral places;
+  llvm::StringLiteral placesByTime;
+
+  /// The passes that place the transfers of its files, by the times of
+  /// transfers if there are any; empty if the framework does so by rules that
+  /// are not known.
+  llvm::StringRef passes(bool byTime) const {
+    return byTime && !placesByTime.empty() ? placesByTime : places;
+  }
+};
+extern const llvm::ArrayRef<PlanConsumer> planConsumers;
+
+/// The proof of the bound of a plan in its folder, where there is one.
+inline constexpr llvm::StringLiteral planCertificate = "certificate";
+
+/// The path of a file in a folder.
+std::string pathIn(llvm::StringRef folder, llvm::StringRef name);
+
+/// Writes the files of a plan from its schedule, which is in the folder: those
+/// of the framework with transfers placed by `byTime`, the page, the launch
+/// line. Returns their names.
+llvm::FailureOr<std::vector<std::string>>
+writePlanFiles(InnerRuns &inner, const PlanConsumer &consumer, bool byTime,
+               llvm::StringRef folder, llvm::raw_ostream &out,
+               DiagEngine &diags);
+
+/// Writes a file of a plan.
+llvm::LogicalResult writePlanText(llvm::StringRef path, llvm::StringRef text,
+                                  llvm::raw_ostream &out, DiagEngine &diags);
+
+/// `pipec plan --check`: reports where a folder differs from its plan. Returns
+/// the makespan of its schedule, as text.
+llvm::FailureOr<std::string> checkPlan(InnerRuns &inner, llvm::StringRef folder,
+                                       DiagEngine &diags);
+
+/// Copies a figure of a JSON object with its exact value.
+void copyFigure(const llvm::json::Object &from, llvm::StringRef key,
+                llvm::json::Object &to, llvm::StringRef as);
+/// The value of a figure for comparisons; infinity if it is null or absent.
+double figureOf(const llvm::json::Object &object, llvm::StringRef key);
+
+} // namespace pipec

@@ -1,0 +1,165 @@
+//===- PlanRequest.cpp - The inputs of a plan -----------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "Plan/PlanRequest.h"
+
+#include "Driver/Grid.h"
+#include "Support/Diagnostics/CommandDiags.h"
+#include "Support/InputFile.h"
+#include "Support/Words.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+FailureOr<PlanRequest> PlanRequest::read(const Arguments &args,
+                                         DiagEngine &diags) {
+  PlanRequest request(args);
+  if (failed(request.readOptions(diags)) || failed(request.readProfile(diags)))
+    return failure();
+  auto &assumptions = request.assumptions;
+  if (!request.hasLayers)
+    assumptions.push_back("costs are of equal parts of the model, so no layout "
+                          "was searched");
+  if (!args.has(Opt::MemoryLimit))
+    assumptions.push_back("no limit of memory is given");
+  if (!request.hasLatency)
+    assumptions.push_back("transfers take no time: no cost of p2p is given");
+  else if (request.consumer->places.empty())
+    assumptions.push_back(("transfers do not wait for each other: how " +
+                           request.consumer->key + " runs them is not known")
+                              .str());
+  return request;
+}
+
+LogicalResult PlanRequest::readOptions(DiagEngine &diags) {
+  std::vector<std::string> inputs;
+  Grid sizes;
+  if (failed(store(Grid::read(args, Grid::Values::One, inputs, diags), sizes)))
+    return failure();
+  if (std::string other = sizes.writtenBut({"ranks", "microbatches", "chunks"});
+      !other.empty())
+    return diags.report(DiagLoc(), diag::OptionWithoutEffect, other,
+                        "on a plan, whose sizes are `ranks`, `microbatches` "
+                        "and `chunks`");
+  if (inputs.empty())
+    return diags.report(DiagLoc(), diag::OptionNeeds, "pipec plan",
+                        "a cost profile");
+  if (inputs.size() > 1)
+    return diags.report(DiagLoc(), diag::GivenCount,
+                        countText(inputs.size(), "profile"), "one is",
+                        shortened(inputs.back()));
+  for (Opt option : {Opt::Split, Opt::Layout})
+    if (args.has(option))
+      return args.reportUseless(option, "on a plan, which finds the layout",
+                                diags);
+  profile = inputs.front();
+  if (!args.has(Opt::Output))
+    return diags.report(DiagLoc(), diag::OptionNeeds, "pipec plan",
+                        "a folder: -o FOLDER");
+  folder = args.text(Opt::Output).str();
+  StringRef key = args.text(Opt::PlanFor, "any");
+  consumer = find_if(planConsumers,
+                     [&](const PlanConsumer &one) { return one.key == key; });
+  now = args.text(Opt::Now, now).str();
+  return success(
+      succeeded(store(sizes.required(args, "ranks", maxRanks, diags), ranks)) &&
+      succeeded(store(sizes.required(args, "microbatches", maxUnits, diags),
+                      microbatches)) &&
+      succeeded(store(
+          sizes.required(args, "chunks", maxStages / ranks, diags, chunks),
+          chunks)));
+}
+
+/// The largest spread of the times of a kind of layer, as the standard
+/// deviation over the time: quartiles of a normal distribution are 1.349
+/// deviations apart.
+static double spreadOf(const json::Object &times, const json::Object &spreads) {
+  constexpr double quartiles = 1.349;
+  double largest = 0;
+  for (const auto &[figure, range] : spreads) {
+    const json::Array *ends = range.getAsArray();
+    double time = times.getNumber(figure).value_or(0);
+    if (!ends || ends->size() != 2 || time <= 0)
+      continue;
+    double low = ends->front().getAsNumber().value_or(0);
+    double high = ends->back().getAsNumber().value_or(0);
+    largest = std::max(largest, (high - low) / quartiles / time);
+  }
+  return largest;
+}
+
+/// Finds out which costs there are. The commands check the rest.
+LogicalResult PlanRequest::readProfile(DiagEngine &diags) {
+  FailureOr<StringRef> text = openInput(profile, diags, uint64_t(16) << 20);
+  if (failed(text))
+    return failure();
+  hasLayers = args.has(Opt::Layers);
+  inBytes = args.text(Opt::MemoryLimit).ends_with("B");
+  auto isTransfer = [](StringRef cost) {
+    return cost.contains("p2p") || cost.contains("occupancy");
+  };
+  hasLatency = any_of(args.list(Opt::Cost), isTransfer);
+  Expected<json::Value> value = json::parse(*text);
+  if (!value) {
+    consumeError(value.takeError());
+    return success();
+  }
+  const json::Object *object = value->getAsObject();
+  if (!object)
+    return success();
+  hasLayers |= object->get("sequence") || object->get("layout");
+  hasLatency |= any_of(*object, [&](const auto &entry) {
+    return isTransfer(StringRef(entry.first)) || entry.first == "edges" ||
+           entry.first == "nodes";
+  });
+  if (const json::Object *measured = object->getObject("measured"))
+    readMeasured(*object, *measured);
+  return success();
+}
+
+void PlanRequest::readMeasured(const json::Object &profile,
+                               const json::Object &measured) {
+  inBytes |= measured.getString("unit").value_or("").contains("bytes");
+  auto count = [&](StringRef key) {
+    const json::Array *list = measured.getArray(key);
+    return list ? list->size() : 0;
+  };
+  if (size_t ties = count("ties"))
+    assumptions.push_back(
+        countText(ties, "group") +
+        " of layers share parameters: sums of their gradients take no time");
+  if (size_t skips = count("skips"))
+    assumptions.push_back(countText(skips, "output") +
+                          " of layers skip others: handing them from stage to "
+                          "stage takes no time and no memory");
+  const json::Object *kinds = measured.getObject("kinds");
+  const json::Object *layers = profile.getObject("layers");
+  for (const auto &[name, kind] : kinds &&layers ? *kinds : json::Object()) {
+    const json::Object *spreads =
+        kind.getAsObject() ? kind.getAsObject()->getObject("spread") : nullptr;
+    const json::Object *times = layers->getObject(name);
+    if (spreads && times)
+      spread = std::max(spread, spreadOf(*times, *spreads));
+  }
+}
+
+CommandWords PlanRequest::words(bool isFixed) const {
+  CommandWords all = {"ranks=" + std::to_string(ranks),
+                      "microbatches=" + std::to_string(microbatches),
+                      "--cost-profile=" + profile};
+  for (StringRef cost : args.list(Opt::Cost))
+    all.push_back("--cost=" + cost.str());
+  if (args.has(Opt::MemoryLimit))
+    all.push_back("--memory-limit=" + args.text(Opt::MemoryLimit).str());
+  if (!hasLayers)
+    all.push_back("--parts=" +
+                  args.text(Opt::Parts, std::to_string(ranks)).str());
+  else if (!isFixed && args.has(Opt::Layers))
+    all.push_back("--layers=" + args.text(Opt::Layers).str());
+  return all;
+}
+
+} // namespace pipec

@@ -1,0 +1,49 @@
+//===- PlanRequest.h - The inputs of a plan ---------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#pragma once
+
+#include "Driver/Arguments.h"
+#include "Plan/PlanFolder.h"
+
+namespace pipec {
+
+/// The command line of `pipec plan`, and facts of its profile.
+struct PlanRequest {
+  explicit PlanRequest(const Arguments &args) : args(args) {}
+
+  /// Reads both. Reports all errors of the command line; the commands that make
+  /// the plan report errors in the profile.
+  static llvm::FailureOr<PlanRequest> read(const Arguments &args,
+                                           DiagEngine &diags);
+
+  /// The words that all commands have: sizes, costs, and how the model is cut.
+  /// With `isFixed` the layout is among the others.
+  CommandWords words(bool isFixed) const;
+  std::string inFolder(llvm::StringRef name) const {
+    return pathIn(folder, name);
+  }
+
+  const Arguments &args;
+  std::string profile, folder, now = "one_f_one_b";
+  const PlanConsumer *consumer = nullptr;
+  unsigned ranks = 0, microbatches = 0, chunks = 2;
+  /// The profile has costs of layers, so layouts are searched.
+  bool hasLayers = false;
+  /// A cost of transfers is given.
+  bool hasLatency = false;
+  /// Sizes are in bytes.
+  bool inBytes = false;
+  /// The largest spread of a measured cost, over the cost; 0 if none has one.
+  double spread = 0;
+  /// Facts that were neither measured nor given.
+  std::vector<std::string> assumptions;
+
+private:
+  llvm::LogicalResult readOptions(DiagEngine &diags);
+  llvm::LogicalResult readProfile(DiagEngine &diags);
+  void readMeasured(const llvm::json::Object &profile,
+                    const llvm::json::Object &measured);
+};
+
+} // namespace pipec

@@ -1,0 +1,456 @@
+//===- Planner.cpp - Making a plan ----------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "Driver/Io.h"
+#include "Driver/Program.h"
+#include "Plan/Plan.h"
+#include "Support/Diagnostics/CommandDiags.h"
+#include "Support/InputFile.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+namespace {
+
+/// Fills a plan.
+class Planner {
+public:
+  Planner(PlanRequest &request, InnerRuns &inner, Progress &progress,
+          raw_ostream &out, DiagEngine &diags)
+      : request(request), inner(inner), progress(progress), out(out),
+        diags(diags) {}
+
+  LogicalResult run();
+  LogicalResult addIntervals();
+  LogicalResult write();
+
+  Plan plan;
+
+private:
+  bool runs(const json::Object &candidate) const;
+  bool isBuiltIn(const json::Object &candidate) const;
+  json::Object rowOf(const json::Object &candidate) const;
+  CommandWords wordsOf(const json::Object &row) const;
+  bool findLayout(json::Object &row);
+  void place(json::Object &row, CommandWords words);
+  LogicalResult findNow();
+  LogicalResult compare();
+  LogicalResult search();
+  void certify();
+  LogicalResult reportNothingFits();
+
+  PlanRequest &request;
+  InnerRuns &inner;
+  Progress &progress;
+  raw_ostream &out;
+  DiagEngine &diags;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Rows
+//===----------------------------------------------------------------------===//
+
+/// True if the framework runs a row of compare, with one copy of the model.
+bool Planner::runs(const json::Object &candidate) const {
+  if (candidate.getInteger("copies").value_or(1) != 1)
+    return false;
+  const json::Object *all = candidate.getObject("frameworks");
+  const json::Object *one =
+      all ? all->getObject(request.consumer->framework) : nullptr;
+  std::optional<StringRef> how = one ? one->getString("runs_as") : std::nullopt;
+  SmallVector<StringRef> ways;
+  StringRef(request.consumer->runsAs).split(ways, ' ');
+  return how && is_contained(ways, *how);
+}
+
+/// True if the framework runs it without a file.
+bool Planner::isBuiltIn(const json::Object &candidate) const {
+  if (!runs(candidate))
+    return false;
+  if (request.consumer->builtIn.empty())
+    return *candidate.getObject("frameworks")
+                ->getObject(request.consumer->framework)
+                ->getString("runs_as") == "built-in";
+  SmallVector<StringRef> names;
+  StringRef(request.consumer->builtIn).split(names, ' ');
+  return is_contained(names, candidate.getString("name").value_or(""));
+}
+
+/// The row of a schedule of the library.
+json::Object Planner::rowOf(const json::Object &candidate) const {
+  json::Object row;
+  row["schedule"] = candidate.getString("name").value_or("").str();
+  const json::Object *params = candidate.getObject("params");
+  row["params"] = params ? json::Value(json::Object(*params)) : nullptr;
+  row["placement"] = nullptr;
+  row["chunks"] = candidate.getInteger("stages").value_or(0) / request.ranks;
+  row["backward"] = nullptr;
+  row["layout"] = candidate.get("layout") ? *candidate.get("layout") : nullptr;
+  copyFigure(candidate, "makespan", row, "makespan");
+  row["bound"] = nullptr;
+  copyFigure(candidate, "peak", row, "peak");
+  copyFigure(candidate, "memory", row, "memory");
+  row["memory_by"] =
+      candidate.get("memory_by") ? *candidate.get("memory_by") : nullptr;
+  row["fits"] = candidate.getBoolean("fits").value_or(false);
+  return row;
+}
+
+/// The parameters of a schedule of the library, as words.
+static CommandWords paramsOf(const json::Object &row) {
+  CommandWords words;
+  if (const json::Object *params = row.getObject("params"))
+    for (const auto &[name, value] : *params)
+      words.push_back(name.str() + "=" +
+                      std::to_string(value.getAsInteger().value_or(0)));
+  llvm::sort(words);
+  return words;
+}
+
+/// Copies the figures of a report into a row.
+static void readReport(const json::Object &report, json::Object &row) {
+  for (StringRef key : {"makespan", "peak"})
+    copyFigure(report, key, row, key);
+  if (const json::Object *memory = report.getObject("memory"))
+    copyFigure(*memory, "total", row, "memory");
+}
+
+/// The words that compile a schedule of the library.
+CommandWords Planner::wordsOf(const json::Object &row) const {
+  CommandWords words = {row.getString("schedule")->str()};
+  llvm::append_range(words, request.words(/*isFixed=*/true));
+  llvm::append_range(words, paramsOf(row));
+  if (request.hasLayers)
+    words.push_back("--layout=" + row.getString("layout").value_or("").str());
+  if (std::optional<StringRef> by = row.getString("memory_by"))
+    words.push_back(("--passes=inject-" + *by).str());
+  return words;
+}
+
+//===----------------------------------------------------------------------===//
+// The parts of the answer
+//===----------------------------------------------------------------------===//
+
+/// The makespan of `now` on the even layout.
+LogicalResult Planner::findNow() {
+  progress.phase("measuring the schedule of now");
+  CommandWords words = {request.now};
+  llvm::append_range(words, request.words(/*isFixed=*/false));
+  llvm::append_values(words, std::string("--emit=report"));
+  FailureOr<json::Object> report = inner.ask(std::move(words));
+  if (failed(report))
+    return failure();
+  json::Object row;
+  row["schedule"] = request.now;
+  row["placement"] = nullptr;
+  row["chunks"] = report->getInteger("num_stages").value_or(0) / request.ranks;
+  row["backward"] = nullptr;
+  row["layout"] = report->get("layout") ? *report->get("layout") : nullptr;
+  row["bound"] = nullptr;
+  readReport(*report, row);
+  row["fits"] = !report->getBoolean("over_limit").value_or(false);
+  CommandWords own = {request.now};
+  llvm::append_range(own, request.words(/*isFixed=*/false));
+  place(row, std::move(own));
+  plan.now = std::move(row);
+  if (const json::Array *assumed = report->getArray("assumed"))
+    for (const json::Value &kind : *assumed)
+      if (auto name = kind.getAsString())
+        request.assumptions.push_back(
+            ("no cost of " + *name + " is given: it follows from the others")
+                .str());
+  return success();
+}
+
+/// Searches a layout for a schedule of the library, and replaces the even one
+/// if it is better. Returns true if the schedule fits with its layout.
+bool Planner::findLayout(json::Object &row) {
+  bool fits = row.getBoolean("fits").value_or(false);
+  row.erase("fits");
+  if (!request.hasLayers || row.getString("memory_by"))
+    return fits;
+  std::string steps = request.inFolder("layout.steps"), printed;
+  auto remove = make_scope_exit([&] { sys::fs::remove(steps); });
+  CommandWords words = {"search", "--layouts",
+                        "--schedule=" + row.getString("schedule")->str(),
+                        "--effort=1", "--format=json"};
+  llvm::append_range(words, request.words(/*isFixed=*/false));
+  llvm::append_range(words, paramsOf(row));
+  llvm::append_values(words, std::string("-o"), steps);
+  if (inner.call(words, printed) != 0)
+    return fits;
+  FailureOr<json::Object> report = inner.tryToAsk({steps, "--emit=report"});
+  if (failed(report) || !report->get("layout"))
+    return fits;
+  if (fits && figureOf(*report, "makespan") >= figureOf(row, "makespan"))
+    return true;
+  row["layout"] = *report->get("layout");
+  readReport(*report, row);
+  return !report->getBoolean("over_limit").value_or(false);
+}
+
+/// Measures a schedule with its transfers as the framework runs them, one at a
+/// time per rank: `placed` is its makespan then, null if that is not known.
+void Planner::place(json::Object &row, CommandWords words) {
+  row["placed"] = nullptr;
+  StringRef passes = request.consumer->passes(request.hasLatency);
+  if (!request.hasLatency || passes.empty() || row.getString("memory_by"))
+    return;
+  llvm::append_values(words, ("--passes=" + passes).str(),
+                      std::string("--model=stream"),
+                      std::string("--emit=report"));
+  if (FailureOr<json::Object> report = inner.tryToAsk(std::move(words));
+      succeeded(report))
+    copyFigure(*report, "makespan", row, "placed");
+}
+
+/// The time of a run of a row, with its transfers if their order is known.
+static double timeOf(const json::Object &row) {
+  return figureOf(row, row.getNumber("placed") ? "placed" : "makespan");
+}
+
+static bool isFaster(const json::Object &a, const json::Object &b) {
+  return timeOf(a) < timeOf(b);
+}
+
+/// The best schedules of the library for the framework.
+LogicalResult Planner::compare() {
+  progress.phase("comparing the schedules of the library");
+  CommandWords words = {"compare"};
+  llvm::append_range(words, request.words(/*isFixed=*/false));
+  words.push_back("chunks=1.." + std::to_string(request.chunks));
+  FailureOr<json::Object> table = inner.ask(std::move(words));
+  if (failed(table))
+    return failure();
+  if (request.hasLayers)
+    progress.phase("searching layouts for the schedules of the library");
+  // The fastest rows, and those that the framework runs without a file.
+  constexpr size_t most = 5;
+  std::vector<json::Object> rows, own;
+  if (const json::Array *candidates = table->getArray("schedules"))
+    for (const json::Value &value : *candidates) {
+      const json::Object &candidate = *value.getAsObject();
+      if (!runs(candidate))
+        continue;
+      json::Object row = rowOf(candidate);
+      if (!findLayout(row))
+        continue;
+      if (isBuiltIn(candidate))
+        own.push_back(row);
+      rows.push_back(std::move(row));
+    }
+  for (auto *list : {&rows, &own}) {
+    llvm::stable_sort(*list, isFaster);
+    list->resize(std::min(list->size(), most));
+    for (json::Object &row : *list)
+      place(row, wordsOf(row));
+    llvm::stable_sort(*list, isFaster);
+  }
+  if (!own.empty())
+    plan.builtIn = own.front();
+  if (!rows.empty())
+    plan.best = rows.front();
+  if (!own.empty() && isFaster(own.front(), rows.front()))
+    plan.best = own.front();
+  for (json::Object &row : rows)
+    plan.alternatives.push_back(std::move(row));
+  return success();
+}
+
+/// Searches placements, chunks, forms and layouts in one run.
+LogicalResult Planner::search() {
+  if (!request.consumer->anyOrder)
+    return success();
+  progress.phase(request.hasLayers ? "searching placements, forms and layouts"
+                                   : "searching placements and forms");
+  CommandWords words = {"search"};
+  llvm::append_range(words, request.words(/*isFixed=*/false));
+  llvm::append_values(words, "--chunks=" + std::to_string(request.chunks),
+                      std::string("--placement=best"), "-o",
+                      request.inFolder(planSchedule));
+  if (request.hasLayers)
+    words.push_back("--layouts");
+  for (Opt option : {Opt::Effort, Opt::TimeLimit, Opt::Seed})
+    if (request.args.has(option))
+      words.push_back(optionInfo(option).spelling() + "=" +
+                      request.args.text(option).str());
+  words.push_back("--format=json");
+  std::string printed;
+  if (inner.call(words, printed) != 0) {
+    if (!plan.best)
+      return reportNothingFits();
+    StringRef why = StringRef(inner.messages).split("error: ").second;
+    request.assumptions.push_back(
+        ("nothing was searched: " + why.split('\n').first).str());
+    return success();
+  }
+  Expected<json::Value> value = json::parse(printed);
+  json::Object *result = value ? value->getAsObject() : nullptr;
+  if (!result) {
+    consumeError(value.takeError());
+    return failure();
+  }
+  json::Object row;
+  row["schedule"] = "found";
+  for (StringRef key : {"placement", "chunks", "backward", "memory_by"})
+    row[key] = result->get(key) ? *result->get(key) : nullptr;
+  row["layout"] = result->get("layout") ? *result->get("layout") : nullptr;
+  copyFigure(*result, "bound_all", row, "bound");
+  FailureOr<json::Object> report =
+      inner.ask({request.inFolder(planSchedule), "--emit=report"});
+  if (failed(report))
+    return failure();
+  readReport(*report, row);
+  if (const json::Value *all = result->get("searched"))
+    plan.searched = *all;
+  place(row, {request.inFolder(planSchedule)});
+  if (!plan.best || !isFaster(*plan.best, row)) {
+    plan.best = std::move(row);
+    return success();
+  }
+  copyFigure(row, "bound", *plan.best, "bound");
+  plan.alternatives.insert(plan.alternatives.begin(), std::move(row));
+  return success();
+}
+
+/// Writes a proof of the bound of the layout and form of the schedule that was
+/// found. There is none for mixed backwards, with recomputation or copies, and
+/// where overlaps gain. A short search has to find the words of the schedule.
+void Planner::certify() {
+  std::string form = plan.best->getString("backward").value_or("").str();
+  if ((form != "split" && form != "whole") || plan.best->getString("memory_by"))
+    return;
+  std::string proof = request.inFolder(planCertificate),
+              again = request.inFolder("found.steps");
+  std::string printed;
+  bool isProof =
+      inner.call({"search", request.inFolder(planSchedule),
+                  "--backward=" + form, "--effort=1", "--certificate=" + proof,
+                  "-o", again, "--format=json"},
+                 printed) == 0;
+  FailureOr<json::Object> report = failure();
+  if (isProof)
+    report = inner.tryToAsk({again, "--emit=report"});
+  isProof = succeeded(report) &&
+            figureOf(*report, "makespan") <= figureOf(*plan.best, "makespan") &&
+            !sys::fs::rename(again, request.inFolder(planSchedule));
+  if (!isProof) {
+    sys::fs::remove(proof);
+    sys::fs::remove(again);
+    return;
+  }
+  readReport(*report, *plan.best);
+}
+
+/// Adds the makespans under costs that vary like the measured ones.
+LogicalResult Planner::addIntervals() {
+  if (request.spread == 0)
+    return success();
+  std::string jitter =
+      formatv("--jitter=step:{0:f4}", std::min(request.spread, 10.0));
+  for (auto *row : {&plan.now, &plan.best, &plan.builtIn}) {
+    if (!*row)
+      continue;
+    CommandWords words = row == &plan.best
+                             ? CommandWords{request.inFolder(planSchedule)}
+                             : wordsOf(**row);
+    llvm::append_values(words, std::string("--emit=report"), jitter,
+                        std::string("--draws=200"));
+    FailureOr<json::Object> report = inner.ask(std::move(words));
+    if (failed(report))
+      return failure();
+    if (const json::Object *drawn = report->getObject("jitter"))
+      (**row)["jitter"] = json::Object(*drawn);
+  }
+  return success();
+}
+
+/// Names the schedule of the library that needs the least memory.
+LogicalResult Planner::reportNothingFits() {
+  CommandWords words = {"compare"};
+  for (std::string &word : request.words(/*isFixed=*/false))
+    if (!StringRef(word).starts_with("--memory-limit"))
+      words.push_back(std::move(word));
+  words.push_back("chunks=1.." + std::to_string(request.chunks));
+  FailureOr<json::Object> table = inner.ask(std::move(words));
+  if (failed(table))
+    return failure();
+  const json::Object *least = nullptr;
+  if (const json::Array *rows = table->getArray("schedules"))
+    for (const json::Value &value : *rows) {
+      const json::Object &candidate = *value.getAsObject();
+      if (runs(candidate) && (!least || figureOf(candidate, "memory") <
+                                            figureOf(*least, "memory")))
+        least = &candidate;
+    }
+  if (!least)
+    return diags.report(DiagLoc(), diag::PlanNothingRuns,
+                        request.consumer->key);
+  return diags.report(DiagLoc(), diag::PlanNothingFits,
+                      request.args.text(Opt::MemoryLimit, "the limit"),
+                      least->getString("name").value_or(""),
+                      formatv("{0}", *least->get("memory")).str(),
+                      formatv("{0}", *least->get("makespan")).str());
+}
+
+LogicalResult Planner::run() {
+  if (failed(findNow()) || failed(compare()) || failed(search()))
+    return failure();
+  if (!plan.best)
+    return reportNothingFits();
+  if (plan.best->getString("schedule") == "found") {
+    certify();
+    place(*plan.best, {request.inFolder(planSchedule)});
+    return success();
+  }
+  // A schedule of the library, as step IR with its costs and layout.
+  CommandWords words = wordsOf(*plan.best);
+  llvm::append_values(words, std::string("--emit=ir"), std::string("-o"),
+                      request.inFolder(planSchedule));
+  return inner.write(words);
+}
+
+LogicalResult Planner::write() {
+  FailureOr<std::vector<std::string>> written = writePlanFiles(
+      inner, *request.consumer, request.hasLatency, request.folder, out, diags);
+  FailureOr<StringRef> costs =
+      openInput(request.profile, diags, uint64_t(16) << 20);
+  if (failed(written) || failed(costs) ||
+      failed(writePlanText(request.inFolder("costs.json"), *costs, out, diags)))
+    return failure();
+  plan.files = std::move(*written);
+  if (sys::fs::exists(request.inFolder(planCertificate)))
+    plan.files.push_back(planCertificate.str());
+  llvm::append_values(plan.files, "costs.json", "plan.json");
+  std::string text;
+  raw_string_ostream os(text);
+  json::OStream object(os, /*IndentSize=*/2);
+  object.object([&] { plan.print(request, object); });
+  os << '\n';
+  return writePlanText(request.inFolder("plan.json"), text, out, diags);
+}
+
+FailureOr<Plan> makePlan(PlanRequest &request, InnerRuns &inner,
+                         Progress &progress, raw_ostream &out,
+                         DiagEngine &diags) {
+  if (std::error_code error = sys::fs::create_directories(request.folder))
+    return reportUnwritable(diags, request.folder, error);
+  // Of an earlier plan.
+  sys::fs::remove(request.inFolder(planCertificate));
+  Planner planner(request, inner, progress, out, diags);
+  if (failed(planner.run()) || failed(planner.addIntervals()) ||
+      failed(planner.write()))
+    return failure();
+  return std::move(planner.plan);
+}
+
+} // namespace pipec
