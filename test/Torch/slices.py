@@ -165,6 +165,14 @@ def refusals(mesh, case):
     schedule.step(torch.ones(2, 4, 1), target=torch.ones(2, 4, 1))
     assert handled == [("B s0 m0.1", 0, 1), ("B s0 m0.0", 0, 0)], handled
 
+    # Another schedule cuts sequences in the same way.
+    lengths = []
+    part.submod.register_forward_pre_hook(lambda _, args: lengths.append(args[0].shape[1]))
+    schedule = pipec.torch.executor(plan, part, lambda y, t: y.sum(), 1, slice_lengths=[1, 3])
+    other = pipec.compile("gpipe", target="pytorch", ranks=1, microbatches=4, slices=2)
+    schedule.run(other, torch.ones(2, 4, 1), target=torch.ones(2, 4, 1))
+    assert lengths == [1, 3, 1, 3], lengths
+
     refuse("slice 1 extends 1 times, slice 0 2 times", lambda: run(plan, Often([2, 1])))
     refuse("slice 1 extends more often than slice 0, 2 times", lambda: run(plan, Often([1, 2])))
     refuse("called outside of the forward of a stage",

@@ -194,7 +194,8 @@ class Executor:
         other = self._others.get(digest)
         if other is None:
             plan = schedule if isinstance(schedule, Schedule) else source
-            other = Executor(plan, source, self._stages, self._loss_fn, **self._options, transfers=self._transfers)
+            other = Executor(plan, source, self._stages, self._loss_fn, **self._options, transfers=self._transfers,
+                             slicing=self._slicing)
             for kind, handler in self._handlers.items():
                 other.handle(kind, handler)
             self._others[digest] = other
