@@ -52,6 +52,7 @@ for call in (pipec.check, pipec.lint, lambda given: pipec.render(given, format="
              lambda given: pipec.search(**SIZES, start=[given])):
     for wrong in 5, b"gpipe", None:
         refused(TypeError, f"the input is {wrong!r}, not a file, a name of the library or a Schedule", call, wrong)
+refused(TypeError, "the input is 5, not a file, a name of the library or a Schedule", pipec.search, 5, **SIZES)
 refused(TypeError, "start is 'gpipe', not a list of schedules", pipec.search, **SIZES, start="gpipe")
 refused(TypeError, "path is 5, not the name of a file", pipec.render, plain, 5)
 refused(TypeError, "certificate is 5, not the name of a file", pipec.search, **SIZES, certificate=5)

@@ -118,6 +118,11 @@ same(output("search", "ranks=4", "microbatches=8", "--cost=F=1,B=2", "--memory-l
 assert best.memory_by == "recompute" and best.makespan == best.schedule.report().makespan < best.plain.makespan
 best = pipec.search(ranks=4, microbatches=8, cost="F=1,B=2", memory_limit=2, memory_by="plain", effort=1)
 assert best.memory_by is None and best.bound_plain and best.plain is None
+start = pipec.compile("interleaved", ranks=2, microbatches=4, chunks=2, target="pytorch")
+best = pipec.search(start, ranks=2, microbatches=4, cost="F=1,B=2", backward="whole", effort=1)
+due = output("search", "interleaved", "ranks=2", "microbatches=4", "chunks=2", "--cost=F=1,B=2", "--backward=whole", "--effort=1")
+assert (best.makespan, best.bound, list(best.peaks)) == (due["makespan"], due["bound"], due["peaks"])
+assert best.schedule.maps == start.maps == [[0, 1, 0, 1]]
 try:
     pipec.search(ranks=2, microbatches=4, memory_limit=0.1)
     raise AssertionError("found a schedule without memory")

@@ -180,8 +180,8 @@ class SearchResult:
                 f"makespan {rounded(self.makespan)}, {how}>")
 
 
-def search(*, ranks: int, microbatches: int, slices: int | None = None, chunks: int | None = None,
-           placement: str | None = None, backward: str | None = None, cost: Cost | None = None,
+def search(schedule: Input | None = None, *, ranks: int, microbatches: int, slices: int | None = None,
+           chunks: int | None = None, placement: str | None = None, backward: str | None = None, cost: Cost | None = None,
            profile: Profile | None = None, parts: int | None = None, memory_limit: float | str | None = None,
            memory_by: str | None = None,
            layers: str | int | None = None, layout: str | None = None, layouts: bool = False,
@@ -191,8 +191,10 @@ def search(*, ranks: int, microbatches: int, slices: int | None = None, chunks: 
            certificate: str | os.PathLike[str] | None = None, args: Sequence[str] = ()) -> SearchResult:
     """Looks for the schedule with the least makespan for these costs and this memory.
 
-    The arguments are the options of `pipec search`, and `args` are further ones;
-    `start` are schedules from which it starts, too. A KeyboardInterrupt ends the
+    With `schedule`, it keeps the placement, the stage graph, the tied stages and the
+    costs of that, and looks for the order of its steps. The other arguments are the
+    options of `pipec search`, and `args` are further ones; `start` are schedules from
+    which it starts, too. A KeyboardInterrupt ends the
     search, which then returns the best schedule so far; a second one, or one before
     there is a schedule, is raised.
 
@@ -211,8 +213,8 @@ def search(*, ranks: int, microbatches: int, slices: int | None = None, chunks: 
         found = inputs.path("found.steps")
         inputs.names[found] = "<found>"
         command += [*inputs.costs(cost, profile), *options(start=[inputs.schedule(each) for each in listed(start, "start", "schedules")]),
-                    f"--output={found}"]
+                    f"--output={found}", *([] if schedule is None else [inputs.schedule(schedule)])]
         out, diagnostics = run(command, interruptible=True, names=inputs.names)
         with open(found, encoding="utf-8") as file:
-            schedule = Schedule(file.read())
-    return read(SearchResult, load(out, False), False, schedule=schedule, diagnostics=tuple(diagnostics))
+            best = Schedule(file.read())
+    return read(SearchResult, load(out, False), False, schedule=best, diagnostics=tuple(diagnostics))
