@@ -30,6 +30,17 @@ while result is None:
         assert delay < 60, "no search began"
 assert not result.reproducible and result.schedule.report().makespan == result.makespan >= result.bound
 
+# A search in another thread ends by a call.
+results = []
+thread = threading.Thread(target=lambda: results.append(
+    pipec.search(ranks=4, microbatches=16, chunks=2, placement="v", cost="F=10,I=13,W=7,p2p=3", memory_limit=5, effort=10000)))
+thread.start()
+time.sleep(delay)
+pipec._program.interrupt(thread)
+thread.join(60)
+assert not thread.is_alive() and (not results or not results[0].reproducible)
+pipec._program.interrupt(thread)  # it has ended
+
 # Searches of a comparison end, too.
 threading.Timer(delay, os.kill, [os.getpid(), signal.SIGINT]).start()
 try:

@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 from typing import Mapping, NoReturn, Sequence
 
 from ._diagnostics import CompileError, Diagnostic, Error, read_diagnostics, renamed
@@ -53,6 +54,18 @@ def file_argument(path: object, what: str = "the input", of: str = "a file or a 
     return os.path.join(os.curdir, text) if text.startswith("-") or "=" in text and not os.path.isabs(text) else text
 
 
+_running: dict[threading.Thread, subprocess.Popen[str]] = {}
+"""The compilers that run, by the threads that wait for them."""
+
+
+def interrupt(thread: threading.Thread) -> None:
+    """Ends the work of the compiler that another thread runs early, as a
+    KeyboardInterrupt ends that of its own thread: a search then has its best result so
+    far. Without effect if the thread runs none."""
+    if process := _running.get(thread):
+        process.send_signal(signal.SIGINT)
+
+
 def run(arguments: Sequence[str], text: str | None = None, *, findings: bool = False,
         interruptible: bool = False, names: Mapping[str, str] | None = None) -> tuple[str, list[Diagnostic]]:
     """Runs the compiler with `text` as its input. Returns its output and its
@@ -65,6 +78,7 @@ def run(arguments: Sequence[str], text: str | None = None, *, findings: bool = F
                                stdin=subprocess.PIPE if text is not None else subprocess.DEVNULL,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8", errors="replace",
                                start_new_session=interruptible)
+    _running[threading.current_thread()] = process
     with process:
         try:
             out, err = process.communicate(text)
@@ -84,6 +98,8 @@ def run(arguments: Sequence[str], text: str | None = None, *, findings: bool = F
         except BaseException:
             _kill(process)
             raise
+        finally:
+            del _running[threading.current_thread()]
     diagnostics, rest = read_diagnostics(err)
     diagnostics = renamed(diagnostics, {**({} if text is None else {STDIN: SOURCE}), **(names or {})})
     failed = process.returncode != 0

@@ -9,6 +9,7 @@ takes what the CSV of each of them needs.
 """
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+from ._auto import Auto, Timed, auto
 from ._clip import clip_grad_norm_
 from ._executor import Executor, executor
 from ._gradients import check_gradients
@@ -25,6 +26,6 @@ from ._slices import Context, context
 from ._version import fitting_target
 from ._steps import Step
 
-__all__ = ["Context", "Executor", "MeasureError", "Member", "Plan", "Step", "check_gradients", "clip_grad_norm_", "context",
-           "executor", "fitting_target", "from_torch", "lint", "load_schedule", "measure", "overlap_streams", "plan", "profile",
-           "register_overlap", "replace"]
+__all__ = ["Auto", "Context", "Executor", "MeasureError", "Member", "Plan", "Step", "Timed", "auto", "check_gradients",
+           "clip_grad_norm_", "context", "executor", "fitting_target", "from_torch", "lint", "load_schedule", "measure",
+           "overlap_streams", "plan", "profile", "register_overlap", "replace"]

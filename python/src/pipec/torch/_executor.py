@@ -45,13 +45,16 @@ class Executor:
                  output_merge_spec: Any, patience: float | None, receives_ahead: int | None,
                  tied_parameters: TiedParameters | None, slicing: Slicing | None = None,
                  optimizers: Mapping[int, torch.optim.Optimizer] | None = None, dynamic_shapes: bool = False,
-                 broadcast_tied: bool = False, transfers: Transfers | None = None):
+                 broadcast_tied: bool = False, transfers: Transfers | None = None,
+                 lowering: dict[str, Any] | None = None):
         self.plan = plan
         """The schedule; the source itself where it was not compiled."""
         self.source = source.text
         """The source in Python that runs."""
         self.digest = source.digest
         """The digest of the schedule."""
+        self.lowering = lowering
+        """The target or the passes that it was compiled with here."""
         self.rank = stages[0].group_rank
         self._source, self._stages = source, stages
         self._args_chunk_spec, self._kwargs_chunk_spec = args_chunk_spec, kwargs_chunk_spec
@@ -70,6 +73,8 @@ class Executor:
             ties = Ties(source, self._parts[0], self._transfers, tied_parameters, broadcast_tied)
         self._ties = ties
         self._order: list[int] | None = None
+        self.steered: Callable[[Callable[[Executor], Any]], Any] | None = None
+        """What runs a training step, given a function that runs it with an executor."""
 
         def ends() -> Any:
             return ends_of(source.steps_of(self.rank))
@@ -172,6 +177,11 @@ class Executor:
 
         Raises ValueError when the schedule is not for the stages, or not the same on all
         ranks, and CompileError when it is not right."""
+        return self.prepared(schedule)._step(args, kwargs)
+
+    def prepared(self, schedule: Schedule | Source | Given) -> Executor:
+        """The executor of another schedule for the same stages, or this one, which `run`
+        runs. Every rank calls this with the same schedule. Raises as `run` does."""
         source, problem = None, None
         try:
             source = schedule if isinstance(schedule, Source) else load_source(schedule)
@@ -190,7 +200,7 @@ class Executor:
         digest = agree_on(self._stages[0], source.text_digest if source else "", problem)
         assert source is not None
         if digest == self._source.text_digest:
-            return self.step(*args, **kwargs)
+            return self
         other = self._others.get(digest)
         if other is None:
             plan = schedule if isinstance(schedule, Schedule) else source
@@ -199,7 +209,15 @@ class Executor:
             for kind, handler in self._handlers.items():
                 other.handle(kind, handler)
             self._others[digest] = other
-        return other.step(*args, **kwargs)
+        return other
+
+    def _step(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """`step` with this schedule, whatever steers it."""
+        steered, self.steered = self.steered, None
+        try:
+            return self.step(*args, **kwargs)
+        finally:
+            self.steered = steered
 
     # The interface of PyTorch's schedules.
 
@@ -219,11 +237,15 @@ class Executor:
                              kwarg_mbs=kwarg_mbs, target_mbs=target_mbs, loss_kwargs=loss_kwargs, **kwargs)
         if not torch.is_grad_enabled():
             raise RuntimeError("gradients are disabled: `eval` runs the forwards alone")
-        result = self._execute(self._worker, args, kwargs, target, losses, return_outputs, arg_mbs, kwarg_mbs, target_mbs,
-                               loss_kwargs)
-        for part in _once(self._worker.all_parts()):
-            part.replicas.end()
-        return result
+
+        def train(runs: Executor) -> Any:
+            result = runs._execute(runs._worker, args, kwargs, target, losses, return_outputs, arg_mbs, kwarg_mbs, target_mbs,
+                                   loss_kwargs)
+            for part in _once(runs._worker.all_parts()):
+                part.replicas.end()
+            return result
+
+        return train(self) if self.steered is None else self.steered(train)
 
     def eval(self, *args: Any, target: Any = None, losses: list[torch.Tensor] | None = None, return_outputs: bool = True,
              arg_mbs: Sequence[tuple[Any, ...]] | None = None, kwarg_mbs: Sequence[dict[str, Any]] | None = None,
@@ -381,6 +403,7 @@ def executor(plan_or_name: str | os.PathLike[str] | types.ModuleType | Schedule 
     if not mine:
         raise ValueError("no stages: every rank of a pipeline holds one")
     plan: Schedule | Source | None = None
+    lowering: dict[str, Any] | None = None
     source, problem, slicing = None, None, None
     try:
         source = plan_or_name if isinstance(plan_or_name, Source) else load_source(plan_or_name)
@@ -393,8 +416,8 @@ def executor(plan_or_name: str | os.PathLike[str] | types.ModuleType | Schedule 
             path = os.fspath(plan_or_name)  # type: ignore[arg-type]
             if not path.endswith((".csv", ".steps")):
                 params = {"ranks": mine[0].group_size, "microbatches": n_microbatches, **params}
-            settings: dict[str, Any] = dict(target=target if passes or target else "pytorch", passes=passes, cost=cost,
-                                            profile=profile, args=args, **params)
+            lowering = dict(target=target if passes or target else "pytorch", passes=passes)
+            settings: dict[str, Any] = dict(**lowering, cost=cost, profile=profile, args=args, **params)
             plan = _compile(path, source=None, **settings)
             check_fits(plan, mine, n_microbatches, plan.microbatches)
             source = Source(compiled("python", path, source=None, **settings)[0])  # (with the lines of the program)
@@ -415,7 +438,7 @@ def executor(plan_or_name: str | os.PathLike[str] | types.ModuleType | Schedule 
                     args_chunk_spec=args_chunk_spec, kwargs_chunk_spec=kwargs_chunk_spec,
                     output_merge_spec=output_merge_spec, patience=patience, receives_ahead=receives_ahead,
                     tied_parameters=tied_parameters, slicing=slicing, optimizers=optimizers, dynamic_shapes=dynamic_shapes,
-                    broadcast_tied=broadcast_tied)
+                    broadcast_tied=broadcast_tied, lowering=lowering)
 
 
 def _check_optimizers(plan: Source, extras: Extras, optimizers: Mapping[int, torch.optim.Optimizer] | None) -> None:

@@ -32,7 +32,7 @@ class Plan:
         self.makespan = found.makespan
         self.bound = found.bound
         """Nothing that was searched has a smaller makespan."""
-        self.schedule = _with_ties(found.schedule, self._tied_stages(found.schedule, profile["measured"]["ties"]))
+        self.schedule = with_ties(found.schedule, self._tied_stages(found.schedule, profile["measured"]["ties"]))
 
     def __repr__(self) -> str:
         return repr(self.found).replace("<pipec.", "<pipec.torch.", 1)
@@ -73,7 +73,7 @@ def _stage_of_layers(schedule: Schedule) -> list[int]:
     return [stage for stage, letters in enumerate(text.split("|")) for _ in letters]
 
 
-def _with_ties(schedule: Schedule, groups: list[list[int]]) -> Schedule:
+def with_ties(schedule: Schedule, groups: list[list[int]]) -> Schedule:
     """The schedule with groups of tied stages, as `executor` takes it."""
     lines = schedule.ir.split("\n")
     place = max(index for index, line in enumerate(lines) if line.strip().startswith("map ")) + 1
