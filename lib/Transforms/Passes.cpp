@@ -192,8 +192,8 @@ accepts its name like that of a pass: `--passes=merge-backward,torch`.
 
 )";
   for (const PipelineInfo &target : registry.pipelines) {
-    os << "## " << target.name << "\n\nFor " << target.summary << ".\n\n```\n"
-       << target.passes << "\n```\n\n"
+    os << "## " << target.name << "\n\nFor " << target.summary << ". Passes: `"
+       << target.passes << "`\n\n"
        << "**Guarantees** " << target.guarantees << ".\n\n";
   }
   printRulePage(os);

@@ -32,10 +32,8 @@ from ._source import METHODS, Source
 
 DEFAULT = {"target": "pytorch", "passes": None}
 """How lists get their transfers, if the job does not say it."""
-SEARCHED = ("strip-bubbles,inject-fsdp{{existing=keep,when=declared}},insert-p2p{{order=search}},insert-ties,"
-            "detect-deadlock{{model=stream}},insert-waits{{sends=end,budget={},reduce=none}}")
-"""The same with searched transfers, and a number of outstanding sends."""
-SENDS = (2, 8)
+SEARCHED = "pytorch-search"
+"""The target with searched transfers."""
 COMPARED = 5
 """How many steps with each list are compared."""
 LEAST_GAIN = 0.01
@@ -282,8 +280,7 @@ class Auto:
         """The list with its transfers, placed in several ways unless one was asked for."""
         yield Schedule.from_steps(found.ir, **self._lowering)
         if self._lowering == DEFAULT:
-            for budget in SENDS:
-                yield Schedule.from_steps(found.ir, passes=SEARCHED.format(budget))
+            yield Schedule.from_steps(found.ir, target=SEARCHED)
 
     def _take(self) -> None:
         """Gives the result to all ranks, and begins to compare."""
