@@ -1,9 +1,9 @@
 //===- MergeBackward.cpp - Full backwards from split ones -----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// `adjacent` merges plain steps only. With `all` an overlap with one remaining
-// member becomes a plain step, and a W without its I is kept; a table has one
-// bit per (stage, micro-batch).
+// `adjacent` merges plain steps only. With `all` and `first` an overlap with
+// one remaining member becomes a plain step, and a W without its I is kept; a
+// table has one bit per (stage, micro-batch).
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,14 +38,15 @@ static void mergeAdjacent(StepList &list) {
   list.resize(kept);
 }
 
-static void mergeAll(Schedule &schedule) {
-  std::vector<bool> split(size_t(schedule.numStages) * schedule.numUnits);
+/// Merges the backwards of the first `numStages` stages.
+static void mergeStages(Schedule &schedule, unsigned numStages) {
+  std::vector<bool> split(size_t(numStages) * schedule.numUnits);
   auto isSplit = [&](Step step) {
     return split[size_t(step.stage()) * schedule.numUnits + step.unit()];
   };
   for (StepList &list : schedule.ranks)
     for (Step &step : list)
-      if (step.kind() == StepKind::I) {
+      if (step.kind() == StepKind::I && step.stage() < numStages) {
         isSplit(step) = true;
         step.setKind(StepKind::B);
       }
@@ -56,7 +57,8 @@ static void mergeAll(Schedule &schedule) {
       size_t first = kept;
       for (size_t j = i; j != end; ++j) {
         Step step = list[j];
-        if (step.kind() == StepKind::W && isSplit(step))
+        if (step.kind() == StepKind::W && step.stage() < numStages &&
+            isSplit(step))
           continue;
         step.setJoined(true);
         list[kept++] = step;
@@ -71,12 +73,16 @@ static void mergeAll(Schedule &schedule) {
 LogicalResult runMergeBackward(Schedule &schedule,
                                const MergeBackwardOptions &options,
                                DiagEngine &diags) {
-  if (options.which == MergeWhich::All) {
-    if (failed(checkNone(schedule, Stream::Link, "merge-backward{which=all}",
-                         diags)) ||
+  if (options.which != MergeWhich::Adjacent) {
+    bool first = options.which == MergeWhich::First;
+    StringRef name =
+        first ? "merge-backward{which=first}" : "merge-backward{which=all}";
+    // The first stage of a chain sends no gradients.
+    bool sends = !first || !schedule.graph.isChain();
+    if ((sends && failed(checkNone(schedule, Stream::Link, name, diags))) ||
         failed(checkEnoughSteps(schedule, "merge-backward", diags)))
       return failure();
-    mergeAll(schedule);
+    mergeStages(schedule, first ? 1 : schedule.numStages);
   } else {
     for (StepList &list : schedule.ranks)
       mergeAdjacent(list);

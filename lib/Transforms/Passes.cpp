@@ -192,9 +192,17 @@ accepts its name like that of a pass: `--passes=merge-backward,torch`.
 
 )";
   for (const PipelineInfo &target : registry.pipelines) {
-    os << "## " << target.name << "\n\nFor " << target.summary << ". Passes: `"
-       << target.passes << "`\n\n"
-       << "**Guarantees** " << target.guarantees << ".\n\n";
+    os << "## " << target.name << "\n\nFor " << target.summary << ".";
+    const PipelineInfo *same =
+        find_if(registry.pipelines, [&](const PipelineInfo &other) {
+          return other.passes == target.passes;
+        });
+    if (same != &target)
+      os << " The passes, and what they guarantee, are those of `" << same->name
+         << "`.\n\n";
+    else
+      os << " Passes: `" << target.passes << "`\n\n**Guarantees** "
+         << target.guarantees << ".\n\n";
   }
   printRulePage(os);
 }
