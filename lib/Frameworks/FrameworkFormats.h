@@ -32,6 +32,10 @@ llvm::LogicalResult emitDeepSpeed(const Schedule &schedule,
 llvm::LogicalResult emitHyperParallel(const Schedule &schedule,
                                       llvm::raw_ostream &os, DiagEngine &diags);
 
+/// The tasks of JaxPP (docs/JaxPP.md).
+llvm::LogicalResult emitJaxpp(const Schedule &schedule, llvm::raw_ostream &os,
+                              DiagEngine &diags);
+
 /// The settings of Megatron-LM that give the schedule (docs/Megatron.md).
 llvm::LogicalResult emitMegatronConfig(const Schedule &schedule,
                                        llvm::raw_ostream &os,

@@ -107,6 +107,65 @@ private:
   llvm::BitVector synchronised;
 };
 
+/// JaxPP computes both halves of a backward of the first stage in one task, so
+/// the W of this stage must directly follow its I, both outside of overlaps.
+class FirstStageHalves {
+public:
+  explicit FirstStageHalves(const Schedule &schedule) : schedule(schedule) {}
+
+  bool begin(unsigned rank) {
+    before.reset();
+    const Placement &placement = schedule.placement;
+    for (unsigned d = 0; d != placement.numDirections(); ++d)
+      if (placement.rankOf(0, d) == rank)
+        return true;
+    return false;
+  }
+
+  std::optional<Step> followed(Step step) {
+    if (step.kind() == StepKind::Bubble)
+      return std::nullopt;
+    bool follows = before && !before->joined() && !afterJoined &&
+                   !step.joined() && isOfFirst(*before, StepKind::I) &&
+                   before->unit() == step.unit();
+    afterJoined = before && before->joined();
+    before = step;
+    if (follows || !isOfFirst(step, StepKind::W))
+      return std::nullopt;
+    return Step(StepKind::I, 0, step.unit());
+  }
+
+private:
+  static bool isOfFirst(Step step, StepKind kind) {
+    return step.kind() == kind && step.stage() == 0;
+  }
+
+  const Schedule &schedule;
+  /// The step before, and whether the one before that was joined to it.
+  std::optional<Step> before;
+  bool afterJoined = false;
+};
+
+/// JaxPP adds the weight gradients of a micro-batch to the sum of the earlier
+/// ones, which are inputs of the task.
+class GradientOrder {
+public:
+  explicit GradientOrder(const Schedule &schedule)
+      : sequences(schedule.numStages) {}
+
+  bool begin(unsigned) { return true; }
+
+  std::optional<Step> followed(Step step) {
+    if (step.kind() != StepKind::B && step.kind() != StepKind::W)
+      return std::nullopt;
+    return sequences[step.stage()].add(step);
+  }
+
+private:
+  /// By stage.
+  std::vector<Ascending> sequences;
+};
+
 /// Transformer Engine's order has chunks without micro-batches: the n-th
 /// forward, backward and weight gradient of a stage must belong to micro-batch
 /// n.

@@ -317,6 +317,8 @@ StringRef HyperParallelReader::otherFile(StringRef key) {
     return "";
   if (key == "nodes" || format.starts_with("pipec-primus"))
     return "a table of Primus, which pipec does not read";
+  if (key == "tasks" || format.starts_with("pipec-jaxpp"))
+    return "a list of tasks of JaxPP, which pipec does not read";
   if (format.starts_with("pipec-te-order"))
     return "an order for Transformer Engine";
   if (key == "order")

@@ -19,7 +19,7 @@ programs = types.SimpleNamespace()
 files = sorted(pathlib.Path(sys.argv[1]).glob("*.py"))
 for file in files:
     exec(file.read_text(encoding="utf-8"), vars(programs))  # noqa: S102 (the programs that are tested)
-assert len(files) == 5
+assert len(files) == 4
 
 
 def pipec(*args, stdin=None):
@@ -65,30 +65,6 @@ nodes = [[Object(type=names[kind], chunk=int(stage >= 4), stage=rank, minibatch=
          for rank, row in enumerate(steps(text))]
 nodes[2].insert(0, Object(type="RECV_POST_VALIDATION", chunk=0, stage=2, minibatch=0))
 assert written(programs.write_nodes, nodes) == (text, "left out: 1 nodes\n")
-
-# JaxPP: tasks, idle slots, overlaps, and halves that are fused.
-Pass = enum.Enum("Pass", {"FWD": 1, "BWD": 2, "BWD_I": 3, "BWD_W": 4})
-PASSES = {"F": Pass.FWD, "B": Pass.BWD, "I": Pass.BWD_I, "W": Pass.BWD_W}
-
-
-class FusedTask(tuple):
-    pass
-
-
-def task(stage, kind, k):
-    return Object(stage_id=stage, mubatch_idx=k, fwd_or_bwd=PASSES[kind], latency=1)
-
-
-for name in "interleaved_overlap", "one_f_one_b", "zb1p":
-    text = pipec(name, "ranks=2", "microbatches=4", *(["--passes=align-bubbles"] if name == "one_f_one_b" else []), "--emit=csv")
-    tasks = [[None if cell is None else FusedTask(task(*part) for part in cell) if isinstance(cell, list) else task(*cell)
-              for cell in row] for row in steps(text)]
-    assert written(programs.write_tasks, tasks) == (text, ""), name
-halves = [[task(0, "F", 0), FusedTask([task(0, "I", 0), task(0, "W", 0)])]]
-assert written(programs.write_tasks, halves)[0] == "0F0,0I0,0W0\n"
-fused = [[task(0, "F", 0), FusedTask([task(0, "F", 1), task(0, "I", 0), task(0, "W", 0)]),
-          FusedTask([task(0, "I", 1), task(0, "W", 1), task(0, "F", 2)]), task(0, "B", 2)]]
-assert written(programs.write_tasks, fused)[0] == "0F0,(0F1;0B0)OVERLAP_F_B,(0B1;0F2)OVERLAP_B_F,0B2\n"
 
 # Tessel: blocks with steps, in any order.
 text = csv("one_f_one_b", "ranks=2", "microbatches=4")

@@ -76,7 +76,7 @@ __all__ = [
 ]
 
 
-_FRAMEWORKS = ("d9d", "deepspeed", "megatron", "primus", "torch")
+_FRAMEWORKS = ("d9d", "deepspeed", "jax", "megatron", "primus", "torch")
 
 
 def __getattr__(name: str) -> ModuleType:

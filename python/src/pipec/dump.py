@@ -20,6 +20,7 @@ from ._files import write_text
 FRAMEWORKS = {
     "d9d": ("pipec.d9d", "a schedule of d9d, as CSV"),
     "deepspeed": ("pipec.deepspeed", "a schedule class of DeepSpeed, as CSV"),
+    "jaxpp": ("pipec.jax", "a schedule class of JaxPP, as step IR"),
     "megatron": ("pipec.megatron", "what megatron-core runs, or an order of Transformer Engine, as step IR"),
     "primus": ("pipec.primus", "a table of Primus, as step IR or CSV"),
 }
