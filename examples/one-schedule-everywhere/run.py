@@ -2,10 +2,11 @@
 compares the gradients of one training step.
 
     run.py [--pipec PROGRAM] [--torch PYTHON]... [--deepspeed PYTHON] [--d9d PYTHON]
-           [--megatron PYTHON] [--out FOLDER] [NAME=VALUE...]
+           [--megatron PYTHON] [--jaxpp PYTHON] [--out FOLDER] [NAME=VALUE...]
 
-PYTHON is the Python of an environment with the system; the first --torch is also the
-PyTorch that C++ links. NAME=VALUE are parameters of everywhere.pipe. Prints a table,
+PYTHON is the Python of an environment with the system (with JAX for --jaxpp, and
+PIPEC_JAXPP is a source tree of JaxPP); the first --torch is also the PyTorch that C++
+links. NAME=VALUE are parameters of everywhere.pipe. Prints a table,
 and exits with status 0 only if all gradients and lists are equal. `./x everywhere`
 makes the environments and calls this.
 """
@@ -124,6 +125,15 @@ class Demonstration:
 
         self.row(f"DeepSpeed {version(python, 'deepspeed')}", "processes, gloo", work)
 
+    def jaxpp(self, python: str) -> None:
+        def work():
+            out = self.folder("jaxpp")
+            self.compile("--emit=jaxpp", "-o", out / "everywhere.json")
+            run(python, HERE / "train_jaxpp.py", out / "everywhere.json", self.data, out)
+            return self.compare(out, SINGLE_ROUNDING) + ", single precision"
+
+        self.row(f"JaxPP, JAX {version(python, 'jax')}", "one process", work)
+
     def executors(self) -> None:
         """The executor in C++: on threads, and with PyTorch in C++ over MPI."""
         build = self.out / "cpp"
@@ -169,7 +179,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Runs one schedule in every system and compares the gradients.")
     parser.add_argument("--pipec", default=shutil.which("pipec") or "pipec", help="the compiler")
     parser.add_argument("--torch", action="append", default=[], metavar="PYTHON")
-    for name in "deepspeed", "d9d", "megatron":
+    for name in "deepspeed", "d9d", "megatron", "jaxpp":
         parser.add_argument(f"--{name}", metavar="PYTHON")
     parser.add_argument("--out", default="everywhere", metavar="FOLDER", help="the folder for everything written; emptied")
     parser.add_argument("parameters", nargs="*", metavar="NAME=VALUE")
@@ -179,6 +189,8 @@ def main() -> int:
         demonstration.torch(python)
     if options.deepspeed:
         demonstration.deepspeed(options.deepspeed)
+    if options.jaxpp:
+        demonstration.jaxpp(options.jaxpp)
     demonstration.executors()
     if options.d9d:
         demonstration.lists("d9d", "d9d", options.d9d, "list_d9d.py")
