@@ -302,6 +302,8 @@ class Worker(Moving):
             self.leave(part, unit)
             self.hand_back(part, unit, inputs)
             return
+        # PyTorch detaches these in place, which views do not allow.
+        roots = [instead(root, hollow(root)) if root._is_view() else root for root in roots]
         with part.replicas.quiet():
             _, groups = stage_backward_input(roots, values, wanted + leaves, part.module.parameters())
         part.split[unit] = False, groups
