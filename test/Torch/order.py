@@ -1,9 +1,10 @@
 # RUN: %torch-python %s
 """An executor takes the data of a batch in an order; losses, outputs and gradients are
-those of the batch."""
+those of the batch. So does a run of another schedule, in its own order if it has one."""
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 import os
+import re
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "Inputs"))
@@ -12,6 +13,7 @@ from torch import nn
 from torch.distributed.pipelining import PipelineStage
 
 import executors
+import pipec
 import pipec.torch
 
 WIDTH, MICROBATCHES = 4, 6
@@ -58,5 +60,64 @@ def reordered(mesh, case):
     return problems
 
 
+class Noting(nn.Module):
+    """A first stage that notes which of the batch it is called with."""
+
+    def __init__(self, seen):
+        super().__init__()
+        self.linear, self.seen = nn.Linear(WIDTH, WIDTH), seen
+
+    def forward(self, x):
+        self.seen.append(int(x[0, 0]))
+        return self.linear(x)
+
+
+def planned(name, microbatches, order=None):
+    """A schedule, with an order as `pipec search --weights` gives it one."""
+    plan = pipec.compile(name, target="pytorch", ranks=2, microbatches=microbatches)
+    if order is None:
+        return plan
+    return pipec.Schedule.from_steps(re.sub(r"(\n  map .*)", rf"\1\n  order {' '.join(map(str, order))}", plan.ir))
+
+
+def runs(mesh, case):
+    rank, seen = mesh["pp"].get_local_rank(), []
+    torch.manual_seed(3)
+    stage = PipelineStage(Noting(seen) if rank == 0 else nn.Linear(WIDTH, WIDTH), rank, 2, torch.device("cpu"),
+                          group=mesh["pp"].get_group())
+    own, others = [5, 4, 3, 2, 1, 0], [0, 2, 4, 1, 3, 5]
+    schedule = pipec.torch.executor(planned("one_f_one_b", MICROBATCHES, own), stage, loss_fn, MICROBATCHES)
+    batch = {count: torch.arange(count).repeat_interleave(2).view(-1, 1).expand(-1, WIDTH).float() for count in (4, MICROBATCHES)}
+
+    def check(due, step, count=MICROBATCHES):
+        seen.clear()
+        losses = []
+        result = step(*((batch[count],) if rank == 0 else ()),
+                      **({"target": torch.zeros_like(batch[count]), "losses": losses} if rank else {}))
+        assert rank or seen == due, (seen, due)
+        if rank:  # in the order of the batch
+            parts = result.chunk(count)
+            assert torch.allclose(torch.stack(losses), torch.stack([part.square().mean() for part in parts])), losses
+            steps = [float((after - before).norm()) for before, after in zip(parts, parts[1:])]
+            assert torch.allclose(torch.tensor(steps), torch.tensor(steps[0])), steps
+
+    plain, found = planned("gpipe", MICROBATCHES), planned("gpipe", MICROBATCHES, others)
+    in_batch = list(range(MICROBATCHES))
+    check(own, schedule.step)
+    for given, due in (plain, in_batch), (found, others), (schedule.plan, own), (plain, in_batch):
+        check(due, lambda *args, given=given, **kwargs: schedule.run(given, *args, **kwargs))
+    schedule.reorder(ORDER)
+    for given, due in (plain, ORDER), (found, others):
+        check(due, lambda *args, given=given, **kwargs: schedule.run(given, *args, **kwargs))
+    check(ORDER, schedule.step)
+    four = planned("one_f_one_b", 4)
+    executors.refuse("one_f_one_b has 4 micro-batches, and `reorder` has set an order of 6", lambda: schedule.run(four))
+    executors.refuse("the ranks run different schedules", lambda: schedule.run(found if rank else planned("gpipe", 6, own)))
+    schedule.reorder(None)
+    check(in_batch, schedule.step)
+    check(list(range(4)), lambda *args, **kwargs: schedule.run(four, *args, **kwargs), 4)
+
+
 (results,) = executors.run(2, [None], function=reordered)
 assert not any(results), results
+executors.run(2, [None], function=runs)

@@ -72,7 +72,9 @@ class Executor:
             scale = 1 / source.microbatches if scale_grads else None
             ties = Ties(source, self._parts[0], self._transfers, tied_parameters, broadcast_tied)
         self._ties = ties
-        self._order: list[int] | None = None
+        # The order of the batches of `step`, and what `reorder` has set.
+        self._order = self._order_of(plan)
+        self._reordered: list[int] | None = None
         self.steered: Callable[[Callable[[Executor], Any]], Any] | None = None
         """What runs a training step, given a function that runs it with an executor."""
 
@@ -146,8 +148,9 @@ class Executor:
     def reorder(self, order: Sequence[int] | None) -> None:
         """Sets the order of further batches, as `pipec.order` finds it: micro-batch k of
         the schedule has the number `order[k]` in the batch. Losses and outputs remain in
-        the order of the batch. None stands for the batch as it is. All ranks call this
-        with the same order; raises ValueError on each of them if they differ."""
+        the order of the batch. None stands for the batch as it is. It replaces the order
+        of the schedule (`Schedule.order`), if that has one. All ranks call this with the
+        same order; raises ValueError on each of them if they differ."""
         own = None if order is None else [int(number) for number in order]
         fits = own is None or sorted(own) == list(range(self._source.microbatches))
         digest = int.from_bytes(hashlib.sha256(repr(own).encode()).digest()[:7], "big") if fits else 0
@@ -157,7 +160,12 @@ class Executor:
             raise ValueError(f"{own} is not an order of {self._source.microbatches} micro-batches")
         if int(seen[0]) != -int(seen[1]):
             raise ValueError(f"the order {own} of rank {self.rank} differs from that of another rank")
-        self._order = own
+        self._order = self._reordered = own
+
+    @staticmethod
+    def _order_of(schedule: Any) -> list[int] | None:
+        """The order of the batch for which a schedule was found; a source has none."""
+        return schedule.order if isinstance(schedule, Schedule) else None
 
     def _ordered(self, values: Sequence[_Value]) -> Sequence[_Value]:
         """One value per micro-batch of the schedule, of those of the batch."""
@@ -173,16 +181,28 @@ class Executor:
         but a name, with the stages of this executor at the same places and any number of
         micro-batches. The other arguments are those of `step`. Every rank calls this with
         the same schedule: the ranks compare its digest before each run, and the first
-        time everything that they compare for an executor.
+        time everything that they compare for an executor. The batch is taken in the order
+        of the schedule (`Schedule.order`), or else in that of `reorder`.
 
-        Raises ValueError when the schedule is not for the stages, or not the same on all
-        ranks, and CompileError when it is not right."""
-        return self.prepared(schedule)._step(args, kwargs)
+        Raises ValueError when the schedule is not for the stages, not the same on all
+        ranks, or of another number of micro-batches than the order, and CompileError when
+        it is not right."""
+        runs, order = self._prepare(schedule)
+        before, runs._order = runs._order, order
+        try:
+            return runs._step(args, kwargs)
+        finally:
+            runs._order = before
 
     def prepared(self, schedule: Schedule | Source | Given) -> Executor:
         """The executor of another schedule for the same stages, or this one, which `run`
         runs. Every rank calls this with the same schedule. Raises as `run` does."""
+        return self._prepare(schedule)[0]
+
+    def _prepare(self, schedule: Schedule | Source | Given) -> tuple[Executor, list[int] | None]:
+        """The same, and the order of the batch."""
         source, problem = None, None
+        order = self._order_of(schedule) or self._reordered
         try:
             source = schedule if isinstance(schedule, Source) else load_source(schedule)
             if source is None and isinstance(schedule, Schedule):
@@ -193,14 +213,19 @@ class Executor:
                 mine, theirs = getattr(self._source, what), getattr(source, what)
                 if mine != theirs:
                     raise ValueError(f"{source.name} has other {what} than {self._source.name}: {theirs} and not {mine}")
+            if order and len(order) != source.microbatches:
+                raise ValueError(f"{source.name} has {source.microbatches} micro-batches, and `reorder` has set an order "
+                                 f"of {len(order)}")
             source.communicators_for(self._options["communicators"])
             _check_optimizers(source, source.extras_of(self.rank), self._options["optimizers"])
         except Exception as error:  # noqa: BLE001 (raised again, when the other ranks know)
             problem = error
-        digest = agree_on(self._stages[0], source.text_digest if source else "", problem)
+        text = f"{source.text_digest} {order}" if source else ""
+        agree_on(self._stages[0], hashlib.sha256(text.encode()).hexdigest() if text else "", problem)
         assert source is not None
+        digest = source.text_digest
         if digest == self._source.text_digest:
-            return self
+            return self, order
         other = self._others.get(digest)
         if other is None:
             plan = schedule if isinstance(schedule, Schedule) else source
@@ -209,7 +234,7 @@ class Executor:
             for kind, handler in self._handlers.items():
                 other.handle(kind, handler)
             self._others[digest] = other
-        return other
+        return other, order
 
     def _step(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """`step` with this schedule, whatever steers it."""
