@@ -103,16 +103,17 @@ class Streams:
         for tensor in tensors:
             tensor.record_stream(self.current())
 
-    @contextlib.contextmanager
-    def posting(self, *sent: tuple[Sequence[torch.Tensor], Made | None], receives: bool = False) -> Iterator[None]:
+    def posting(self, *sent: tuple[Sequence[torch.Tensor], Made | None], receives: bool = False) -> ContextManager[None]:
         """Within it, sends are posted that wait for their tensors, and for nothing else.
         What is received into memory of the current stream waits for it."""
-        if self.sends is None:
-            yield
-            return
+        return contextlib.nullcontext() if self.sends is None else self._posting(self.sends, sent, receives)
+
+    @contextlib.contextmanager
+    def _posting(self, sends: torch.cuda.Stream, sent: Sequence[tuple[Sequence[torch.Tensor], Made | None]],
+                 receives: bool) -> Iterator[None]:
         if receives:
-            self.sends.wait_stream(self.current())
-        with torch.cuda.stream(self.sends):
+            sends.wait_stream(self.current())
+        with torch.cuda.stream(sends):
             for tensors, made in sent:
                 self.use(tensors, made)
             yield

@@ -171,7 +171,7 @@ class Transfers:
             works = [do([torch.view_as_real(tensor) if tensor.is_complex() else tensor], there, tag) for tensor in planned.tensors]
         except RuntimeError as error:
             raise LostError(self._failed(text_of(planned.name), str(error))) from error
-        return planned._replace(works=works)
+        return Posted(works, *planned[1:])
 
     def operation(self, sends: bool, tensor: torch.Tensor, peer: int) -> dist.P2POp:
         """The same as a member of a batch."""
