@@ -76,7 +76,7 @@ def alive(mesh, case):
     units, tensors = Live(), Live()
     stages = [PipelineStage(Stage(units, tensors), s, plan.stages, torch.device("cpu"), group=mesh["pp"].get_group())
               for s in plan.stages_of(rank)]
-    schedule = pipec.torch.executor(plan, stages, lambda output, target: (output - target).square().mean(), microbatches,
+    schedule = pipec.torch.executor(plan, stages, nn.functional.mse_loss, microbatches,
                                     patience=30)
     x, target = (torch.randn(ROWS * microbatches, WIDTH) for _ in range(2))
     first, last = (any(ranks[end] == rank for ranks in plan.maps) for end in (0, -1))
@@ -86,6 +86,8 @@ def alive(mesh, case):
         losses = []
         schedule.step(*((x,) if first else ()), **(dict(target=target, losses=losses) if last else {}), return_outputs=False)
         assert all(loss.grad_fn is None for loss in losses) and bool(losses) == last
+        # (That of PyTorch's mse_loss has the memory of an output.)
+        assert all(loss.untyped_storage().nbytes() == loss.nbytes for loss in losses), [loss.untyped_storage().nbytes() for loss in losses]
         gc.collect()
         tensors.known.pop(x.untyped_storage()._cdata, None)
         left.append((units.now(), tensors.now()))

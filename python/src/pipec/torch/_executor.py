@@ -291,7 +291,7 @@ class Executor:
         if worker is self._worker and not given and not all(part.targets for part in worker.all_parts()):
             raise ValueError(f"rank {self.rank} has a last stage, and no target")
         worker.computes_loss, worker.loss_kwargs = given, loss_kwargs or {}
-        worker.keeps_results = return_outputs
+        worker.keeps_results, worker.keeps_losses = return_outputs, losses is not None
         worker.begin(inputs, keywords, targets)
         self._transfers.round += 1
         try:

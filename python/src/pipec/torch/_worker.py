@@ -50,6 +50,8 @@ class Worker(Moving):
         self.computes_loss = True
         self.keeps_results = True
         """Whether a run keeps the outputs of the last stage."""
+        self.keeps_losses = True
+        """Whether a run keeps the losses."""
         self.loss_kwargs: dict[str, Any] = {}
 
     def handle(self, kind: str, handler: Callable[[Any], None] | None) -> None:
@@ -182,7 +184,11 @@ class Worker(Moving):
         """Where the backward of a unit begins: the outputs of a module, or the loss."""
         if not part.targets and self._loss_fn is not None and self.computes_loss:
             loss = self._loss_fn(result, self.targets[unit], **self.loss_kwargs)
-            self.losses[unit] = loss.detach()  # (without the graph, which ends with the backward)
+            if self.keeps_losses:  # without the graph, which ends with the backward
+                kept = loss.detach()
+                # The loss of PyTorch's mse_loss has the memory of an output.
+                larger = storage_of(kept) is not None and kept.untyped_storage().nbytes() > kept.nbytes
+                self.losses[unit] = kept.clone() if larger else kept
             return (loss,)
         return result if isinstance(result, tuple) else (result,)
 
