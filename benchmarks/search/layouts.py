@@ -44,7 +44,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("pipec")
     parser.add_argument("file", type=pathlib.Path)
-    parser.add_argument("--effort", type=int, default=2)
+    parser.add_argument("--effort", type=int, default=6)
     options = parser.parse_args()
     data = ast.literal_eval(options.file.read_text().split("=", 1)[1].strip())
     rows = {}
