@@ -43,15 +43,13 @@ def stand_ins():
         sys.modules["tqdm"].tqdm = iter
 
 
-def work(rank, folder, page):
+def start(rank, ranks, page):
+    """The names of the engine of the page, and a function that makes a model of a block per rank."""
     sys.path.insert(0, os.path.join(os.environ["PIPEC_NANOTRON"], "src"))
     stand_ins()
-    torch.set_num_threads(1)
-    os.environ.update(RANK=str(rank), WORLD_SIZE=str(RANKS), LOCAL_RANK=str(rank))
-    dist.init_process_group("gloo", init_method=f"file://{folder}/store", rank=rank, world_size=RANKS)
+    os.environ.update(RANK=str(rank), WORLD_SIZE=str(ranks), LOCAL_RANK=str(rank))
     from nanotron.parallel.pipeline_parallel.block import PipelineBlock
     from nanotron.parallel.pipeline_parallel.p2p import P2P
-    from nanotron.parallel.pipeline_parallel.tensor_pointer import TensorPointer
 
     code = re.search(r"^```python nanotron\n(.*?)^```", open(page, encoding="utf-8").read(), re.S | re.M).group(1)
     engine = {}
@@ -59,11 +57,11 @@ def work(rank, folder, page):
     p2p = P2P(dist.group.WORLD, torch.device("cpu"))
 
     class Model(torch.nn.Module):
-        def __init__(self):
+        def __init__(self, stage):
             super().__init__()
             self.blocks = torch.nn.ModuleList(
-                PipelineBlock(p2p=p2p, module_builder=Stage, module_kwargs={"number": number}, module_input_keys={"input"},
-                              module_output_keys={"output"}) for number in range(RANKS))
+                PipelineBlock(p2p=p2p, module_builder=stage, module_kwargs={"number": number}, module_input_keys={"input"},
+                              module_output_keys={"output"}) for number in range(ranks))
             for number, block in enumerate(self.blocks):
                 block.build_and_set_rank(number)
 
@@ -71,6 +69,15 @@ def work(rank, folder, page):
             for block in self.blocks:
                 rows = block(input=rows)["output"]
             return rows
+
+    return engine, Model
+
+
+def work(rank, folder, page):
+    torch.set_num_threads(1)
+    dist.init_process_group("gloo", init_method=f"file://{folder}/store", rank=rank, world_size=RANKS)
+    engine, model_of = start(rank, RANKS, page)
+    from nanotron.parallel.pipeline_parallel.tensor_pointer import TensorPointer
 
     for name, microbatches in CASES:
         torch.manual_seed(9)
@@ -81,7 +88,7 @@ def work(rank, folder, page):
             for one in plain:
                 hidden = one(hidden)
             (hidden / microbatches).backward()
-        model = Model()
+        model = model_of(Stage)
         runner = engine["ScheduleEngine"](pipec.compile(name, ranks=RANKS, microbatches=microbatches))
         batch = [{"rows": one if rank == 0 else TensorPointer(group_rank=0)} for one in rows]
         outputs = runner.train_batch_iter(model, dist.group.WORLD, batch, microbatches, None)

@@ -47,21 +47,27 @@ class Loader:
         return {"input_ids": ids, "target_ids": targets, "position_ids": torch.arange(LENGTH), "hidden_states": None}
 
 
-def work(rank, folder, page):
+def start(rank, ranks, page):
+    """Stands in for picotron's groups of processes, and returns the names of the engine of the page."""
     sys.path.insert(0, os.environ["PIPEC_PICOTRON"])
-    torch.set_num_threads(1)
     torch.cuda.synchronize = lambda *_: None  # picotron calls it after each transfer
-    dist.init_process_group("gloo", init_method=f"file://{folder}/store", rank=rank, world_size=RANKS)
     import picotron.process_group_manager as pgm
 
     pgm.process_group_manager = types.SimpleNamespace(
-        pp_rank=rank, pp_world_size=RANKS, pp_is_first_stage=rank == 0, pp_is_last_stage=rank == RANKS - 1,
+        pp_rank=rank, pp_world_size=ranks, pp_is_first_stage=rank == 0, pp_is_last_stage=rank == ranks - 1,
         pp_next_rank=rank + 1, pp_prev_rank=rank - 1, cp_dp_world_size=1)
-    from picotron.pipeline_parallel.pipeline_parallel import PipelineParallel
-
     code = re.search(r"^```python picotron\n(.*?)^```", open(page, encoding="utf-8").read(), re.S | re.M).group(1)
     engine = {}
     exec(compile(code, page, "exec"), engine)
+    return engine
+
+
+def work(rank, folder, page):
+    torch.set_num_threads(1)
+    dist.init_process_group("gloo", init_method=f"file://{folder}/store", rank=rank, world_size=RANKS)
+    engine = start(rank, RANKS, page)
+    from picotron.pipeline_parallel.pipeline_parallel import PipelineParallel
+
     Stage.backward = PipelineParallel.backward
     for name, microbatches in CASES:
         source = {"source": EAGER} if name == "examples/eager" else {"path_or_name": name}
