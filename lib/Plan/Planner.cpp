@@ -4,6 +4,7 @@
 #include "Driver/Io.h"
 #include "Driver/Program.h"
 #include "Plan/Plan.h"
+#include "Plan/PlanRow.h"
 #include "Support/Diagnostics/CommandDiags.h"
 #include "Support/InputFile.h"
 
@@ -34,10 +35,6 @@ public:
   Plan plan;
 
 private:
-  bool runs(const json::Object &candidate) const;
-  bool isBuiltIn(const json::Object &candidate) const;
-  json::Object rowOf(const json::Object &candidate) const;
-  CommandWords wordsOf(const json::Object &row) const;
   bool findLayout(json::Object &row);
   void place(json::Object &row, CommandWords words);
   LogicalResult findNow();
@@ -54,87 +51,6 @@ private:
 };
 
 } // namespace
-
-//===----------------------------------------------------------------------===//
-// Rows
-//===----------------------------------------------------------------------===//
-
-/// True if the framework runs a row of compare, with one copy of the model.
-bool Planner::runs(const json::Object &candidate) const {
-  if (candidate.getInteger("copies").value_or(1) != 1)
-    return false;
-  const json::Object *all = candidate.getObject("frameworks");
-  const json::Object *one =
-      all ? all->getObject(request.consumer->framework) : nullptr;
-  std::optional<StringRef> how = one ? one->getString("runs_as") : std::nullopt;
-  SmallVector<StringRef> ways;
-  StringRef(request.consumer->runsAs).split(ways, ' ');
-  return how && is_contained(ways, *how);
-}
-
-/// True if the framework runs it without a file.
-bool Planner::isBuiltIn(const json::Object &candidate) const {
-  if (!runs(candidate))
-    return false;
-  if (request.consumer->builtIn.empty())
-    return *candidate.getObject("frameworks")
-                ->getObject(request.consumer->framework)
-                ->getString("runs_as") == "built-in";
-  SmallVector<StringRef> names;
-  StringRef(request.consumer->builtIn).split(names, ' ');
-  return is_contained(names, candidate.getString("name").value_or(""));
-}
-
-/// The row of a schedule of the library.
-json::Object Planner::rowOf(const json::Object &candidate) const {
-  json::Object row;
-  row["schedule"] = candidate.getString("name").value_or("").str();
-  const json::Object *params = candidate.getObject("params");
-  row["params"] = params ? json::Value(json::Object(*params)) : nullptr;
-  row["placement"] = nullptr;
-  row["chunks"] = candidate.getInteger("stages").value_or(0) / request.ranks;
-  row["backward"] = nullptr;
-  row["layout"] = candidate.get("layout") ? *candidate.get("layout") : nullptr;
-  copyFigure(candidate, "makespan", row, "makespan");
-  row["bound"] = nullptr;
-  copyFigure(candidate, "peak", row, "peak");
-  copyFigure(candidate, "memory", row, "memory");
-  row["memory_by"] =
-      candidate.get("memory_by") ? *candidate.get("memory_by") : nullptr;
-  row["fits"] = candidate.getBoolean("fits").value_or(false);
-  return row;
-}
-
-/// The parameters of a schedule of the library, as words.
-static CommandWords paramsOf(const json::Object &row) {
-  CommandWords words;
-  if (const json::Object *params = row.getObject("params"))
-    for (const auto &[name, value] : *params)
-      words.push_back(name.str() + "=" +
-                      std::to_string(value.getAsInteger().value_or(0)));
-  llvm::sort(words);
-  return words;
-}
-
-/// Copies the figures of a report into a row.
-static void readReport(const json::Object &report, json::Object &row) {
-  for (StringRef key : {"makespan", "peak"})
-    copyFigure(report, key, row, key);
-  if (const json::Object *memory = report.getObject("memory"))
-    copyFigure(*memory, "total", row, "memory");
-}
-
-/// The words that compile a schedule of the library.
-CommandWords Planner::wordsOf(const json::Object &row) const {
-  CommandWords words = {row.getString("schedule")->str()};
-  llvm::append_range(words, request.words(/*isFixed=*/true));
-  llvm::append_range(words, paramsOf(row));
-  if (request.hasLayers)
-    words.push_back("--layout=" + row.getString("layout").value_or("").str());
-  if (std::optional<StringRef> by = row.getString("memory_by"))
-    words.push_back(("--passes=inject-" + *by).str());
-  return words;
-}
 
 //===----------------------------------------------------------------------===//
 // The parts of the answer
@@ -213,15 +129,6 @@ void Planner::place(json::Object &row, CommandWords words) {
     copyFigure(*report, "makespan", row, "placed");
 }
 
-/// The time of a run of a row, with its transfers if their order is known.
-static double timeOf(const json::Object &row) {
-  return figureOf(row, row.getNumber("placed") ? "placed" : "makespan");
-}
-
-static bool isFaster(const json::Object &a, const json::Object &b) {
-  return timeOf(a) < timeOf(b);
-}
-
 /// The best schedules of the library for the framework.
 LogicalResult Planner::compare() {
   progress.phase("comparing the schedules of the library");
@@ -239,12 +146,12 @@ LogicalResult Planner::compare() {
   if (const json::Array *candidates = table->getArray("schedules"))
     for (const json::Value &value : *candidates) {
       const json::Object &candidate = *value.getAsObject();
-      if (!runs(candidate))
+      if (!runsIn(*request.consumer, candidate))
         continue;
-      json::Object row = rowOf(candidate);
+      json::Object row = rowOf(candidate, request.ranks);
       if (!findLayout(row))
         continue;
-      if (isBuiltIn(candidate))
+      if (isBuiltIn(*request.consumer, candidate))
         own.push_back(row);
       rows.push_back(std::move(row));
     }
@@ -252,7 +159,7 @@ LogicalResult Planner::compare() {
     llvm::stable_sort(*list, isFaster);
     list->resize(std::min(list->size(), most));
     for (json::Object &row : *list)
-      place(row, wordsOf(row));
+      place(row, rowWords(request, row));
     llvm::stable_sort(*list, isFaster);
   }
   if (!own.empty())
@@ -362,7 +269,7 @@ LogicalResult Planner::addIntervals() {
       continue;
     CommandWords words = row == &plan.best
                              ? CommandWords{request.inFolder(planSchedule)}
-                             : wordsOf(**row);
+                             : rowWords(request, **row);
     llvm::append_values(words, std::string("--emit=report"), jitter,
                         std::string("--draws=200"));
     FailureOr<json::Object> report = inner.ask(std::move(words));
@@ -388,8 +295,9 @@ LogicalResult Planner::reportNothingFits() {
   if (const json::Array *rows = table->getArray("schedules"))
     for (const json::Value &value : *rows) {
       const json::Object &candidate = *value.getAsObject();
-      if (runs(candidate) && (!least || figureOf(candidate, "memory") <
-                                            figureOf(*least, "memory")))
+      if (runsIn(*request.consumer, candidate) &&
+          (!least ||
+           figureOf(candidate, "memory") < figureOf(*least, "memory")))
         least = &candidate;
     }
   if (!least)
@@ -413,7 +321,7 @@ LogicalResult Planner::run() {
     return success();
   }
   // A schedule of the library, as step IR with its costs and layout.
-  CommandWords words = wordsOf(*plan.best);
+  CommandWords words = rowWords(request, *plan.best);
   llvm::append_values(words, std::string("--emit=ir"), std::string("-o"),
                       request.inFolder(planSchedule));
   return inner.write(words);
