@@ -177,7 +177,7 @@ std::optional<Layouts::Candidate> Layouts::candidateOf(StageLayers stages) {
       (isMegatron && megatronProblem(stages, request.ranks)))
     return std::nullopt;
   if (request.isFixed) {
-    workOnBounds += 300 * uint64_t(request.model->numSteps());
+    workOnBounds += 15 * uint64_t(request.model->numSteps());
     std::optional<Rational> makespan = makespanFixed(stages);
     unsigned number = summary.bounded++;
     if (!makespan)
