@@ -43,6 +43,12 @@ def check_plan():
     assert [id(layer) for stage in sorted(held) for layer in held[stage]] == [id(layer) for layer in layers]
     assert plan.schedule.ties == [[0, plan.schedule.stages - 1]], plan.schedule.ties
     assert repr(plan).startswith("<pipec.torch.Plan: "), plan
+    # Transfers that take time are those that the plan is measured with.
+    assert plan.found.best.placed is None
+    plan = pipec.torch.plan(layers[1:6] * 2, torch.zeros(2, 8), ranks=2, microbatches=4, repeats=2, effort=1,
+                            cost={"p2p": "0.01", "occupancy": "0.01"})
+    placed = plan.schedule.report(model="stream").makespan
+    assert plan.makespan <= placed == plan.found.best.placed, (placed, plan.found.best)
 
 
 def check_errors():

@@ -28,6 +28,9 @@ class PlanRow:
     """The peak memory of a rank, with parameters."""
     bound: float | None = None
     """Nothing that was searched has a smaller makespan."""
+    placed: float | None = None
+    """The makespan with the transfers that run, one at a time per rank, if they take
+    time."""
     placement: str | None = None
     backward: str | None = None
     layout: str | None = None
