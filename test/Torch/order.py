@@ -116,6 +116,8 @@ def runs(mesh, case):
     schedule.reorder(None)
     check(in_batch, schedule.step)
     check(list(range(4)), lambda *args, **kwargs: schedule.run(four, *args, **kwargs), 4)
+    executors.refuse("one_f_one_b has an order of its batch, and PyTorch's runtime runs batches as they are",
+                     lambda: pipec.torch.load_schedule(planned("one_f_one_b", MICROBATCHES, own), stage, loss_fn, MICROBATCHES))
 
 
 (results,) = executors.run(2, [None], function=reordered)

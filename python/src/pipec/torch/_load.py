@@ -40,8 +40,8 @@ def load_schedule(path_or_name: str | os.PathLike[str] | Schedule, stages: Seque
     `check_ranks=False` leaves that out.
 
     Raises CompileError when the schedule does not compile, and ValueError when
-    it is not for these stages, not for this PyTorch, or not the same on all
-    ranks; RuntimeError when one of these happened on another rank.
+    it is not for these stages, not for this PyTorch, not the same on all ranks, or
+    has an order of its batch; RuntimeError when one of these happened on another rank.
     """
     mine = [stages] if isinstance(stages, _PipelineStageBase) else sorted(stages, key=lambda s: s.stage_index)
     if not mine:
@@ -51,6 +51,9 @@ def load_schedule(path_or_name: str | os.PathLike[str] | Schedule, stages: Seque
         schedule = _schedule_for(path_or_name, mine, n_microbatches, target=target, passes=passes, cost=cost,
                                  profile=profile, args=args, params=params)
         check_fits(schedule, mine, n_microbatches, schedule.units)
+        if schedule.order is not None:
+            raise ValueError(f"{schedule.name} has an order of its batch, and PyTorch's runtime runs batches as they are: "
+                             "pipec.torch.executor applies the order")
         _check_form(schedule)
         check_version(schedule)
     except Exception as error:  # noqa: BLE001 (raised again, when the other ranks know)
