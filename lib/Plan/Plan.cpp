@@ -7,8 +7,6 @@
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
 
-#include <cmath>
-
 using namespace llvm;
 
 namespace pipec {
@@ -38,24 +36,6 @@ void Plan::print(const PlanRequest &request, json::OStream &json) const {
   });
 }
 
-/// A figure with at most 12 significant digits.
-static std::string numberText(const json::Value &value) {
-  std::string text;
-  raw_string_ostream(text) << format("%.12g", value.getAsNumber().value_or(0));
-  return text;
-}
-
-/// The memory of a row, in GiB, MiB or KiB if sizes are bytes.
-static std::string memoryText(const json::Object &row, bool inBytes) {
-  double size = figureOf(row, "memory");
-  for (auto [unit, name] :
-       {std::pair(1u << 30, "GiB"), {1u << 20, "MiB"}, {1u << 10, "KiB"}})
-    if (inBytes && std::isfinite(size) && size >= unit)
-      return formatv("{0:f2} {1}", size / unit, name);
-  const json::Value *value = row.get("memory");
-  return value ? numberText(*value) : "unknown";
-}
-
 void Plan::printText(const PlanRequest &request, raw_ostream &os) const {
   auto text = [](const json::Object &row, StringRef key) {
     const json::Value *value = row.get(key);
@@ -63,7 +43,7 @@ void Plan::printText(const PlanRequest &request, raw_ostream &os) const {
       return std::string();
     if (auto word = value->getAsString())
       return word->str();
-    return numberText(*value);
+    return planNumberText(figureOf(row, key));
   };
   for (const auto &[title, row] :
        {std::pair<StringRef, const std::optional<json::Object> &>("now", now),
@@ -73,7 +53,7 @@ void Plan::printText(const PlanRequest &request, raw_ostream &os) const {
       continue;
     os << left_justify(title, 10) << left_justify(text(*row, "schedule"), 24)
        << " makespan " << text(*row, "makespan");
-    if (title != "now" && now)
+    if (title != "now" && now && figureOf(*now, "makespan") != 0)
       os << formatv(" ({0:P1})",
                     figureOf(*row, "makespan") / figureOf(*now, "makespan") -
                         1);
@@ -82,7 +62,9 @@ void Plan::printText(const PlanRequest &request, raw_ostream &os) const {
       os << ", " << placed << " with one transfer at a time per rank";
     if (const json::Object *drawn = row->getObject("jitter"))
       os << format(", 95 %% of runs within %.6g", figureOf(*drawn, "p95"));
-    os << ", memory " << memoryText(*row, request.inBytes);
+    os << ", memory " << request.memoryText(*row);
+    if (!row->getBoolean("fits").value_or(true))
+      os << " (above the limit)";
     for (StringRef key : {"placement", "chunks", "backward", "layout"})
       if (std::string value = text(*row, key); !value.empty())
         os << ", " << key << ' ' << value;

@@ -9,6 +9,10 @@
 #include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/FormatVariadic.h"
+
+#include <cmath>
 
 using namespace llvm;
 
@@ -144,6 +148,23 @@ void PlanRequest::readMeasured(const json::Object &profile,
     if (spreads && times)
       spread = std::max(spread, spreadOf(*times, *spreads));
   }
+}
+
+std::string planNumberText(double value) {
+  std::string text;
+  raw_string_ostream(text) << format("%.12g", value);
+  return text;
+}
+
+std::string PlanRequest::memoryText(const json::Object &row) const {
+  double size = figureOf(row, "memory");
+  if (!std::isfinite(size))
+    return "unknown";
+  for (auto [unit, name] :
+       {std::pair(1u << 30, "GiB"), {1u << 20, "MiB"}, {1u << 10, "KiB"}})
+    if (inBytes && size >= unit)
+      return formatv("{0:f2} {1}", size / unit, name);
+  return planNumberText(size);
 }
 
 CommandWords PlanRequest::words(bool isFixed) const {

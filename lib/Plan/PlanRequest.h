@@ -17,6 +17,9 @@ struct PlanRequest {
   static llvm::FailureOr<PlanRequest> read(const Arguments &args,
                                            DiagEngine &diags);
 
+  /// The memory of a row of the plan or of `compare`, in GiB, MiB or KiB if
+  /// sizes are bytes.
+  std::string memoryText(const llvm::json::Object &row) const;
   /// The words that all commands have: sizes, costs, and how the model is cut.
   /// With `isFixed` the layout is among the others.
   CommandWords words(bool isFixed) const;
@@ -45,5 +48,8 @@ private:
   void readMeasured(const llvm::json::Object &profile,
                     const llvm::json::Object &measured);
 };
+
+/// A figure with at most 12 significant digits.
+std::string planNumberText(double value);
 
 } // namespace pipec

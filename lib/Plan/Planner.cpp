@@ -306,8 +306,8 @@ LogicalResult Planner::reportNothingFits() {
   return diags.report(DiagLoc(), diag::PlanNothingFits,
                       request.args.text(Opt::MemoryLimit, "the limit"),
                       least->getString("name").value_or(""),
-                      formatv("{0}", *least->get("memory")).str(),
-                      formatv("{0}", *least->get("makespan")).str());
+                      request.memoryText(*least),
+                      planNumberText(figureOf(*least, "makespan")));
 }
 
 LogicalResult Planner::run() {
