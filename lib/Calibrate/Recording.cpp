@@ -5,6 +5,7 @@
 
 #include "Driver/Grid.h"
 #include "Driver/Io.h"
+#include "Driver/Program.h"
 #include "Import/Lists.h"
 #include "Support/Diagnostics/CalibrateDiags.h"
 #include "Support/Diagnostics/CommandDiags.h"
@@ -253,21 +254,12 @@ FailureOr<Recording> makeRecording(std::vector<RankTrace> traces,
 /// `pipec.torch.profile` writes them, or if there are none, its JSON files.
 static FailureOr<std::vector<std::string>> tracesIn(StringRef folder,
                                                     DiagEngine &diags) {
-  std::vector<std::string> files;
-  for (StringRef ending : {".json.gz", ".json"}) {
-    std::error_code error;
-    for (sys::fs::directory_iterator it(folder, error), end;
-         !error && it != end; it.increment(error))
-      if (StringRef(it->path()).ends_with(ending))
-        files.push_back(it->path());
-    if (!files.empty())
-      break;
-  }
-  if (files.empty())
-    return diags.report(DiagLoc(), diag::FileUnreadable, folder,
-                        "is a directory without traces");
-  llvm::sort(files);
-  return files;
+  for (StringRef ending : {".json.gz", ".json"})
+    if (std::vector<std::string> files = filesIn(folder, ending);
+        !files.empty())
+      return files;
+  return diags.report(DiagLoc(), diag::FileUnreadable, folder,
+                      "is a directory without traces");
 }
 
 FailureOr<Recording> readTraces(const Arguments &args,

@@ -98,9 +98,10 @@ llvm::FailureOr<Recording> makeRecording(std::vector<RankTrace> traces,
                                          DiagEngine &diags);
 
 /// Reads traces, and those in folders, as --warmup and --ranks-of say. Reports
-/// folders without traces, options that do not fit, and what `readTrace` and `makeRecording` do.
+/// folders without traces, options that do not fit, and what `readTrace` and
+/// `makeRecording` do.
 llvm::FailureOr<Recording> readTraces(const Arguments &args,
-                                      llvm::ArrayRef<std::string> paths,
+                                      llvm::ArrayRef<std::string> inputs,
                                       Progress &progress, DiagEngine &diags);
 
 /// Gives a program the sizes of the traces where the command line gives none.

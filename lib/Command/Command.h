@@ -5,6 +5,7 @@
 
 #include "Driver/Information.h"
 #include "Serve/Http.h"
+#include "Support/Progress.h"
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -19,8 +20,8 @@ namespace pipec {
 /// compiler. Output goes to the file of `-o` or to `out`, messages go to `err`.
 /// Returns the exit status: 0 if no error was reported, 2 if the command line
 /// is invalid, otherwise 1. Commands that need a server create it with
-/// `makeServer`; they refuse to run if it is null. A run that is part of another
-/// shows its progress in that of the `outer` one.
+/// `makeServer`; they refuse to run if it is null. A run that is part of
+/// another shows its progress in that of the `outer` one.
 int pipecMain(int argc, const char *const *argv, llvm::raw_ostream &out,
               llvm::raw_ostream &err, MakeHttpServer makeServer = nullptr,
               Progress *outer = nullptr);

@@ -58,18 +58,20 @@ static std::optional<std::string> fileIn(StringRef folder, StringRef name) {
   return std::nullopt;
 }
 
-/// The programs in a folder, sorted by name.
-static std::vector<std::string> programsIn(StringRef folder) {
+std::vector<std::string> filesIn(StringRef folder, StringRef ending) {
   std::vector<std::string> files;
   std::error_code error;
   for (sys::fs::directory_iterator it(folder, error), end; !error && it != end;
        it.increment(error))
-    if (sys::path::extension(it->path()) == ".pipe")
+    if (StringRef(it->path()).ends_with(ending))
       files.push_back(it->path());
   llvm::sort(files);
   return files;
 }
 
+static std::vector<std::string> programsIn(StringRef folder) {
+  return filesIn(folder, ".pipe");
+}
 std::optional<std::string> SearchPath::findInput(StringRef input) const {
   if (input == "-" || (sys::fs::exists(input) && !sys::fs::is_directory(input)))
     return input.str();

@@ -17,6 +17,11 @@
 
 namespace pipec {
 
+/// The paths in a folder whose names have this ending, sorted; empty without
+/// the folder.
+std::vector<std::string> filesIn(llvm::StringRef folder,
+                                 llvm::StringRef ending);
+
 /// The names by which the programs of a folder are found: those of the files,
 /// in alphabetical order, each followed by the aliases of its schedules. A
 /// program with errors has no aliases.

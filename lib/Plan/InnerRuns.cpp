@@ -3,6 +3,10 @@
 
 #include "Plan/InnerRuns.h"
 
+#include "llvm/Support/Format.h"
+
+#include <limits>
+
 using namespace llvm;
 
 namespace pipec {
@@ -16,12 +20,16 @@ int InnerRuns::call(const CommandWords &words, std::string &printed) {
   return main(arguments, out, own);
 }
 
-LogicalResult InnerRuns::write(const CommandWords &words) {
+LogicalResult InnerRuns::tryToWrite(const CommandWords &words) {
   std::string printed;
-  if (call(words, printed) == 0)
-    return success();
-  err << messages;
-  return failure();
+  return success(call(words, printed) == 0);
+}
+
+LogicalResult InnerRuns::write(const CommandWords &words) {
+  LogicalResult result = tryToWrite(words);
+  if (failed(result))
+    err << messages;
+  return result;
 }
 
 FailureOr<json::Object> InnerRuns::tryToAsk(CommandWords words) {
@@ -42,6 +50,31 @@ FailureOr<json::Object> InnerRuns::ask(CommandWords words) {
   if (failed(object))
     err << messages;
   return object;
+}
+
+//===----------------------------------------------------------------------===//
+// Figures
+//===----------------------------------------------------------------------===//
+
+void copyFigure(const json::Object &from, StringRef key, json::Object &to,
+                StringRef as) {
+  if (const json::Value *value = from.get(key))
+    to[as] = *value;
+  else
+    to[as] = nullptr;
+  if (const json::Value *exact = from.get((key + "_exact").str()))
+    to[(as + "_exact").str()] = *exact;
+}
+
+double figureOf(const json::Object &object, StringRef key) {
+  return object.getNumber(key).value_or(
+      std::numeric_limits<double>::infinity());
+}
+
+std::string roundedText(double value) {
+  std::string text;
+  raw_string_ostream(text) << format("%.12g", value);
+  return text;
 }
 
 } // namespace pipec

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A plan is made by other commands of pipec, which print JSON for it. Each of
-// them can be repeated on a command line.
+// them can be repeated on a command line. The figures of that JSON are read
+// here.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,25 +37,35 @@ public:
   InnerRuns(llvm::StringRef program, Main main, llvm::raw_ostream &err)
       : program(program.str()), main(main), err(err) {}
 
-  /// Runs a command; its messages are kept in `messages`. Returns the exit
-  /// status.
-  int call(const CommandWords &words, std::string &printed);
   /// The object that a command prints with `--format=json`; a failure if the
   /// command fails, and then nothing is printed.
   llvm::FailureOr<llvm::json::Object> tryToAsk(CommandWords words);
   /// The same, with the messages of a command that fails printed. (A comparison
   /// in which nothing fits has an object all the same.)
   llvm::FailureOr<llvm::json::Object> ask(CommandWords words);
-  /// Runs a command that prints nothing that is needed.
+  /// Runs a command that prints nothing that is needed; `write` prints the
+  /// messages of one that fails.
+  llvm::LogicalResult tryToWrite(const CommandWords &words);
   llvm::LogicalResult write(const CommandWords &words);
 
   /// The messages of the last command.
   std::string messages;
 
 private:
+  /// Runs a command and returns its exit status.
+  int call(const CommandWords &words, std::string &printed);
+
   std::string program;
   Main main;
   llvm::raw_ostream &err;
 };
+
+/// Copies a figure of a JSON object with its exact value.
+void copyFigure(const llvm::json::Object &from, llvm::StringRef key,
+                llvm::json::Object &to, llvm::StringRef as);
+/// The value of a figure for comparisons; infinity if it is null or absent.
+double figureOf(const llvm::json::Object &object, llvm::StringRef key);
+/// A figure with at most 12 significant digits.
+std::string roundedText(double value);
 
 } // namespace pipec

@@ -20,7 +20,7 @@ void Plan::print(const PlanRequest &request, json::OStream &json) const {
   json.attribute("for", request.consumer->key);
   json.attribute("ranks", request.ranks);
   json.attribute("microbatches", request.microbatches);
-  json.attribute("transfers", request.hasLatency);
+  json.attribute("transfers", request.isPlaced());
   json.attributeArray("assumptions", [&] {
     for (const std::string &text : request.assumptions)
       json.value(text);
@@ -43,7 +43,7 @@ void Plan::printText(const PlanRequest &request, raw_ostream &os) const {
       return std::string();
     if (auto word = value->getAsString())
       return word->str();
-    return planNumberText(figureOf(row, key));
+    return roundedText(figureOf(row, key));
   };
   for (const auto &[title, row] :
        {std::pair<StringRef, const std::optional<json::Object> &>("now", now),

@@ -5,6 +5,7 @@
 
 #include "Driver/Io.h"
 #include "Driver/Program.h"
+#include "Plan/PlanRequest.h"
 #include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Words.h"
 
@@ -15,26 +16,9 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 
-#include <limits>
-
 using namespace llvm;
 
 namespace pipec {
-
-void copyFigure(const json::Object &from, StringRef key, json::Object &to,
-                StringRef as) {
-  if (const json::Value *value = from.get(key))
-    to[as] = *value;
-  else
-    to[as] = nullptr;
-  if (const json::Value *exact = from.get((key + "_exact").str()))
-    to[(as + "_exact").str()] = *exact;
-}
-
-double figureOf(const json::Object &object, StringRef key) {
-  return object.getNumber(key).value_or(
-      std::numeric_limits<double>::infinity());
-}
 
 //===----------------------------------------------------------------------===//
 // Files
@@ -63,9 +47,7 @@ static std::vector<PlanFile> planFiles(const PlanConsumer &consumer,
     add("schedule.json", {"--emit=deepspeed"});
   } else if (consumer.key == "megatron") {
     add("schedule.json", {"--emit=megatron-config"});
-  } else if (consumer.key == "d9d") {
-    add("schedule.csv", {passes, "--emit=csv"});
-  } else if (consumer.key == "pytorch") {
+  } else if (consumer.key == "d9d" || consumer.key == "pytorch") {
     add("schedule.csv", {passes, "--emit=csv"});
   } else {
     add("schedule.py", {passes, "--emit=python"});
@@ -107,43 +89,42 @@ static std::string flagsOf(const json::Array *flags, StringRef folder) {
 }
 
 /// The launch line of a framework, and the lines for a script.
-static FailureOr<std::string> launchText(const PlanConsumer &consumer,
-                                         StringRef folder, unsigned ranks,
-                                         unsigned microbatches,
+static FailureOr<std::string> launchText(const PlanRequest &request,
                                          DiagEngine &diags) {
-  std::string torchrun =
-      "torchrun --nproc-per-node=" + std::to_string(ranks) + " ";
+  const PlanConsumer &consumer = *request.consumer;
+  std::string ranks = std::to_string(request.ranks);
+  std::string torchrun = "torchrun --nproc-per-node=" + ranks + " ";
   auto withCode = [&](const Twine &code) {
     return torchrun + "train.py\n\n# in train.py\n" + code.str() + "\n";
   };
-  std::string m = std::to_string(microbatches);
+  std::string m = std::to_string(request.microbatches);
   if (consumer.key == "torchtitan" || consumer.key == "megatron") {
-    auto settings = readObject(pathIn(folder, "schedule.json"), diags);
+    auto settings = readObject(request.inFolder("schedule.json"), diags);
     if (failed(settings))
       return failure();
     if (consumer.key == "megatron")
       return torchrun + "pretrain_gpt.py" +
-             flagsOf(settings->getArray("arguments"), folder) + "\n";
+             flagsOf(settings->getArray("arguments"), request.folder) + "\n";
     const json::Object *torchtitan = settings->getObject("torchtitan");
     return torchrun + "-m torchtitan.train" +
            flagsOf(torchtitan ? torchtitan->getArray("flags") : nullptr,
-                   folder) +
+                   request.folder) +
            "\n";
   }
-  std::string csv = pathIn(folder, "schedule.csv");
+  std::string csv = request.inFolder("schedule.csv");
   if (consumer.key == "deepspeed")
-    return "deepspeed --num_gpus=" + std::to_string(ranks) +
+    return "deepspeed --num_gpus=" + ranks +
            " train.py\n\n# in train.py, before deepspeed.initialize\n"
            "pipec.deepspeed.use(\"" +
-           pathIn(folder, "schedule.json") + "\")\n";
+           request.inFolder("schedule.json") + "\")\n";
   if (consumer.key == "d9d")
     return withCode("pipec.d9d.register(MyScheduleConfig, \"" + csv + "\")");
   if (consumer.key == "pytorch")
     return withCode("schedule = pipec.torch.load_schedule(\"" + csv +
                     "\", stages, loss_fn, n_microbatches=" + m + ")");
   return withCode("schedule = pipec.torch.executor(\"" +
-                  pathIn(folder, "schedule.py") + "\", stages, loss_fn, " + m +
-                  ")");
+                  request.inFolder("schedule.py") + "\", stages, loss_fn, " +
+                  m + ")");
 }
 
 /// The command line that writes a file of a schedule into a folder.
@@ -155,24 +136,21 @@ static CommandWords wordsOf(StringRef schedule, const PlanFile &file,
   return words;
 }
 
-FailureOr<std::vector<std::string>>
-writePlanFiles(InnerRuns &inner, const PlanConsumer &consumer, bool byTime,
-               StringRef folder, raw_ostream &out, DiagEngine &diags) {
+FailureOr<std::vector<std::string>> writePlanFiles(InnerRuns &inner,
+                                                   const PlanRequest &request,
+                                                   raw_ostream &out,
+                                                   DiagEngine &diags) {
   std::vector<std::string> names = {planSchedule.str()};
-  std::string schedule = pathIn(folder, planSchedule);
-  for (const PlanFile &file : planFiles(consumer, byTime)) {
-    if (failed(inner.write(wordsOf(schedule, file, folder))))
+  std::string schedule = request.inFolder(planSchedule);
+  for (const PlanFile &file :
+       planFiles(*request.consumer, request.isPlaced())) {
+    if (failed(inner.write(wordsOf(schedule, file, request.folder))))
       return failure();
     names.push_back(file.name);
   }
-  FailureOr<json::Object> report = inner.ask({schedule, "--emit=report"});
-  if (failed(report))
-    return failure();
-  FailureOr<std::string> launch = launchText(
-      consumer, folder, unsigned(report->getInteger("num_ranks").value_or(0)),
-      unsigned(report->getInteger("num_microbatches").value_or(0)), diags);
-  if (failed(launch) ||
-      failed(writePlanText(pathIn(folder, "launch.txt"), *launch, out, diags)))
+  FailureOr<std::string> launch = launchText(request, diags);
+  if (failed(launch) || failed(writePlanText(request.inFolder("launch.txt"),
+                                             *launch, out, diags)))
     return failure();
   names.push_back("launch.txt");
   return names;
@@ -194,11 +172,11 @@ LogicalResult writePlanText(StringRef path, StringRef text, raw_ostream &out,
 //===----------------------------------------------------------------------===//
 
 /// True if two objects have the same figure.
-static bool isSame(const json::Object &a, StringRef keyA, const json::Object &b,
-                   StringRef keyB) {
+static bool isSame(const json::Object &a, const json::Object &b,
+                   StringRef key) {
   json::Object left, right;
-  copyFigure(a, keyA, left, "figure");
-  copyFigure(b, keyB, right, "figure");
+  copyFigure(a, key, left, key);
+  copyFigure(b, key, right, key);
   return left == right;
 }
 
@@ -228,7 +206,7 @@ FailureOr<std::string> checkPlan(InnerRuns &inner, StringRef folder,
   };
   LogicalResult result = success();
   for (StringRef key : {"makespan", "peak"})
-    if (!isSame(*best, key, *report, key))
+    if (!isSame(*best, *report, key))
       result = diags.report(DiagLoc(), diag::PlanFigure, schedule, key,
                             figure(*report, key), figure(*best, key));
   // Each file equals the output of its command.

@@ -42,13 +42,13 @@ inline constexpr llvm::StringLiteral planCertificate = "certificate";
 /// The path of a file in a folder.
 std::string pathIn(llvm::StringRef folder, llvm::StringRef name);
 
+struct PlanRequest;
+
 /// Writes the files of a plan from its schedule, which is in the folder: those
-/// of the framework with transfers placed by `byTime`, the page, the launch
-/// line. Returns their names.
+/// of the framework, the page, the launch line. Returns their names.
 llvm::FailureOr<std::vector<std::string>>
-writePlanFiles(InnerRuns &inner, const PlanConsumer &consumer, bool byTime,
-               llvm::StringRef folder, llvm::raw_ostream &out,
-               DiagEngine &diags);
+writePlanFiles(InnerRuns &inner, const PlanRequest &request,
+               llvm::raw_ostream &out, DiagEngine &diags);
 
 /// Writes a file of a plan.
 llvm::LogicalResult writePlanText(llvm::StringRef path, llvm::StringRef text,
@@ -58,11 +58,5 @@ llvm::LogicalResult writePlanText(llvm::StringRef path, llvm::StringRef text,
 /// the makespan of its schedule, as text.
 llvm::FailureOr<std::string> checkPlan(InnerRuns &inner, llvm::StringRef folder,
                                        DiagEngine &diags);
-
-/// Copies a figure of a JSON object with its exact value.
-void copyFigure(const llvm::json::Object &from, llvm::StringRef key,
-                llvm::json::Object &to, llvm::StringRef as);
-/// The value of a figure for comparisons; infinity if it is null or absent.
-double figureOf(const llvm::json::Object &object, llvm::StringRef key);
 
 } // namespace pipec

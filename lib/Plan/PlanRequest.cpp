@@ -9,7 +9,6 @@
 #include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
 
 #include <cmath>
@@ -31,10 +30,13 @@ FailureOr<PlanRequest> PlanRequest::read(const Arguments &args,
     assumptions.push_back("no limit of memory is given");
   if (!request.hasLatency)
     assumptions.push_back("transfers take no time: no cost of p2p is given");
-  else if (request.consumer->places.empty())
-    assumptions.push_back(("transfers do not wait for each other: how " +
-                           request.consumer->key + " runs them is not known")
-                              .str());
+  else if (!request.isPlaced())
+    assumptions.push_back(
+        "transfers do not wait for each other: " +
+        (request.hasPorts
+             ? std::string("ports have no meaning with one queue per rank")
+             : ("how " + request.consumer->key + " runs them is not known")
+                   .str()));
   return request;
 }
 
@@ -102,10 +104,12 @@ LogicalResult PlanRequest::readProfile(DiagEngine &diags) {
     return failure();
   hasLayers = args.has(Opt::Layers);
   inBytes = args.text(Opt::MemoryLimit).ends_with("B");
-  auto isTransfer = [](StringRef cost) {
-    return cost.contains("p2p") || cost.contains("occupancy");
+  auto note = [&](StringRef cost) {
+    hasPorts |= cost.contains("port");
+    hasLatency |=
+        hasPorts || cost.contains("p2p") || cost.contains("occupancy");
   };
-  hasLatency = any_of(args.list(Opt::Cost), isTransfer);
+  llvm::for_each(args.list(Opt::Cost), note);
   Expected<json::Value> value = json::parse(*text);
   if (!value) {
     consumeError(value.takeError());
@@ -115,10 +119,9 @@ LogicalResult PlanRequest::readProfile(DiagEngine &diags) {
   if (!object)
     return success();
   hasLayers |= object->get("sequence") || object->get("layout");
-  hasLatency |= any_of(*object, [&](const auto &entry) {
-    return isTransfer(StringRef(entry.first)) || entry.first == "edges" ||
-           entry.first == "nodes";
-  });
+  for (const auto &[key, entry] : *object)
+    note(StringRef(key));
+  hasLatency |= object->get("edges") || object->get("nodes");
   if (const json::Object *measured = object->getObject("measured"))
     readMeasured(*object, *measured);
   return success();
@@ -150,12 +153,6 @@ void PlanRequest::readMeasured(const json::Object &profile,
   }
 }
 
-std::string planNumberText(double value) {
-  std::string text;
-  raw_string_ostream(text) << format("%.12g", value);
-  return text;
-}
-
 std::string PlanRequest::memoryText(const json::Object &row) const {
   double size = figureOf(row, "memory");
   if (!std::isfinite(size))
@@ -164,7 +161,7 @@ std::string PlanRequest::memoryText(const json::Object &row) const {
        {std::pair(1u << 30, "GiB"), {1u << 20, "MiB"}, {1u << 10, "KiB"}})
     if (inBytes && size >= unit)
       return formatv("{0:f2} {1}", size / unit, name);
-  return planNumberText(size);
+  return roundedText(size);
 }
 
 CommandWords PlanRequest::words(bool isFixed) const {

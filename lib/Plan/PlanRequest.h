@@ -23,6 +23,10 @@ struct PlanRequest {
   /// The words that all commands have: sizes, costs, and how the model is cut.
   /// With `isFixed` the layout is among the others.
   CommandWords words(bool isFixed) const;
+  /// Rows are also simulated with the transfers that the framework runs.
+  bool isPlaced() const {
+    return hasLatency && !hasPorts && !consumer->places.empty();
+  }
   std::string inFolder(llvm::StringRef name) const {
     return pathIn(folder, name);
   }
@@ -33,8 +37,9 @@ struct PlanRequest {
   unsigned ranks = 0, microbatches = 0, chunks = 2;
   /// The profile has costs of layers, so layouts are searched.
   bool hasLayers = false;
-  /// A cost of transfers is given.
-  bool hasLatency = false;
+  /// A cost of transfers is given, and one of ports, which have no meaning with
+  /// one queue of transfers per rank.
+  bool hasLatency = false, hasPorts = false;
   /// Sizes are in bytes.
   bool inBytes = false;
   /// The largest spread of a measured cost, over the cost; 0 if none has one.
@@ -48,8 +53,5 @@ private:
   void readMeasured(const llvm::json::Object &profile,
                     const llvm::json::Object &measured);
 };
-
-/// A figure with at most 12 significant digits.
-std::string planNumberText(double value);
 
 } // namespace pipec

@@ -10,27 +10,31 @@ using namespace llvm;
 
 namespace pipec {
 
-bool runsIn(const PlanConsumer &consumer, const json::Object &candidate) {
-  if (candidate.getInteger("copies").value_or(1) != 1)
-    return false;
+/// How the framework runs a candidate, if it does.
+static std::optional<StringRef> wayOf(const PlanConsumer &consumer,
+                                      const json::Object &candidate) {
   const json::Object *all = candidate.getObject("frameworks");
   const json::Object *one = all ? all->getObject(consumer.framework) : nullptr;
-  std::optional<StringRef> how = one ? one->getString("runs_as") : std::nullopt;
-  SmallVector<StringRef> ways;
-  StringRef(consumer.runsAs).split(ways, ' ');
-  return how && is_contained(ways, *how);
+  return one ? one->getString("runs_as") : std::nullopt;
+}
+
+/// True if a list separated by blanks has the word.
+static bool hasWord(StringRef list, StringRef word) {
+  SmallVector<StringRef> words;
+  list.split(words, ' ');
+  return is_contained(words, word);
+}
+
+bool runsIn(const PlanConsumer &consumer, const json::Object &candidate) {
+  std::optional<StringRef> way = wayOf(consumer, candidate);
+  return candidate.getInteger("copies").value_or(1) == 1 && way &&
+         hasWord(consumer.runsAs, *way);
 }
 
 bool isBuiltIn(const PlanConsumer &consumer, const json::Object &candidate) {
-  if (!runsIn(consumer, candidate))
-    return false;
   if (consumer.builtIn.empty())
-    return *candidate.getObject("frameworks")
-                ->getObject(consumer.framework)
-                ->getString("runs_as") == "built-in";
-  SmallVector<StringRef> names;
-  StringRef(consumer.builtIn).split(names, ' ');
-  return is_contained(names, candidate.getString("name").value_or(""));
+    return wayOf(consumer, candidate) == "built-in";
+  return hasWord(consumer.builtIn, candidate.getString("name").value_or(""));
 }
 
 json::Object rowOf(const json::Object &candidate, unsigned ranks) {

@@ -14,7 +14,7 @@ namespace pipec {
 
 /// True if the framework runs a candidate, which has one copy of the model.
 bool runsIn(const PlanConsumer &consumer, const llvm::json::Object &candidate);
-/// True if it does so without a file.
+/// True if it does so without a file; it must run there.
 bool isBuiltIn(const PlanConsumer &consumer,
                const llvm::json::Object &candidate);
 

@@ -38,6 +38,7 @@ private:
   bool findLayout(json::Object &row);
   void place(json::Object &row, CommandWords words);
   LogicalResult findNow();
+  CommandWords compareWords() const;
   LogicalResult compare();
   LogicalResult search();
   void certify();
@@ -59,9 +60,10 @@ private:
 /// The makespan of `now` on the even layout.
 LogicalResult Planner::findNow() {
   progress.phase("measuring the schedule of now");
-  CommandWords words = {request.now};
-  llvm::append_range(words, request.words(/*isFixed=*/false));
-  llvm::append_values(words, std::string("--emit=report"));
+  CommandWords own = {request.now};
+  llvm::append_range(own, request.words(/*isFixed=*/false));
+  CommandWords words = own;
+  words.push_back("--emit=report");
   FailureOr<json::Object> report = inner.ask(std::move(words));
   if (failed(report))
     return failure();
@@ -74,8 +76,6 @@ LogicalResult Planner::findNow() {
   row["bound"] = nullptr;
   readReport(*report, row);
   row["fits"] = !report->getBoolean("over_limit").value_or(false);
-  CommandWords own = {request.now};
-  llvm::append_range(own, request.words(/*isFixed=*/false));
   place(row, std::move(own));
   plan.now = std::move(row);
   if (const json::Array *assumed = report->getArray("assumed"))
@@ -94,33 +94,33 @@ bool Planner::findLayout(json::Object &row) {
   row.erase("fits");
   if (!request.hasLayers || row.getString("memory_by"))
     return fits;
-  std::string steps = request.inFolder("layout.steps"), printed;
+  std::string steps = request.inFolder("layout.steps");
   auto remove = make_scope_exit([&] { sys::fs::remove(steps); });
   CommandWords words = {"search", "--layouts",
                         "--schedule=" + row.getString("schedule")->str(),
-                        "--effort=1", "--format=json"};
+                        "--effort=1"};
   llvm::append_range(words, request.words(/*isFixed=*/false));
   llvm::append_range(words, paramsOf(row));
   llvm::append_values(words, std::string("-o"), steps);
-  if (inner.call(words, printed) != 0)
+  if (failed(inner.tryToWrite(words)))
     return fits;
   FailureOr<json::Object> report = inner.tryToAsk({steps, "--emit=report"});
-  if (failed(report) || !report->get("layout"))
+  if (failed(report) || !report->get("layout") ||
+      report->getBoolean("over_limit").value_or(false) ||
+      (fits && figureOf(*report, "makespan") >= figureOf(row, "makespan")))
     return fits;
-  if (fits && figureOf(*report, "makespan") >= figureOf(row, "makespan"))
-    return true;
   row["layout"] = *report->get("layout");
   readReport(*report, row);
-  return !report->getBoolean("over_limit").value_or(false);
+  return true;
 }
 
 /// Measures a schedule with its transfers as the framework runs them, one at a
 /// time per rank: `placed` is its makespan then, null if that is not known.
 void Planner::place(json::Object &row, CommandWords words) {
   row["placed"] = nullptr;
-  StringRef passes = request.consumer->passes(request.hasLatency);
-  if (!request.hasLatency || passes.empty() || row.getString("memory_by"))
+  if (!request.isPlaced() || row.getString("memory_by"))
     return;
+  StringRef passes = request.consumer->passes(/*byTime=*/true);
   llvm::append_values(words, ("--passes=" + passes).str(),
                       std::string("--model=stream"),
                       std::string("--emit=report"));
@@ -129,47 +129,59 @@ void Planner::place(json::Object &row, CommandWords words) {
     copyFigure(*report, "makespan", row, "placed");
 }
 
-/// The best schedules of the library for the framework.
-LogicalResult Planner::compare() {
-  progress.phase("comparing the schedules of the library");
+/// The words that compare the schedules of the library.
+CommandWords Planner::compareWords() const {
   CommandWords words = {"compare"};
   llvm::append_range(words, request.words(/*isFixed=*/false));
   words.push_back("chunks=1.." + std::to_string(request.chunks));
-  FailureOr<json::Object> table = inner.ask(std::move(words));
+  return words;
+}
+
+/// The best schedules of the library for the framework.
+LogicalResult Planner::compare() {
+  progress.phase("comparing the schedules of the library");
+  FailureOr<json::Object> table = inner.ask(compareWords());
   if (failed(table))
     return failure();
   if (request.hasLayers)
     progress.phase("searching layouts for the schedules of the library");
-  // The fastest rows, and those that the framework runs without a file.
-  constexpr size_t most = 5;
-  std::vector<json::Object> rows, own;
+  struct Candidate {
+    json::Object row;
+    bool isOwn;
+  };
+  std::vector<Candidate> all;
   if (const json::Array *candidates = table->getArray("schedules"))
     for (const json::Value &value : *candidates) {
       const json::Object &candidate = *value.getAsObject();
       if (!runsIn(*request.consumer, candidate))
         continue;
       json::Object row = rowOf(candidate, request.ranks);
-      if (!findLayout(row))
-        continue;
-      if (isBuiltIn(*request.consumer, candidate))
-        own.push_back(row);
-      rows.push_back(std::move(row));
+      if (findLayout(row))
+        all.push_back(
+            {std::move(row), isBuiltIn(*request.consumer, candidate)});
     }
-  for (auto *list : {&rows, &own}) {
-    llvm::stable_sort(*list, isFaster);
-    list->resize(std::min(list->size(), most));
-    for (json::Object &row : *list)
-      place(row, rowWords(request, row));
-    llvm::stable_sort(*list, isFaster);
+  auto isFasterRow = [](const Candidate &a, const Candidate &b) {
+    return isFaster(a.row, b.row);
+  };
+  llvm::stable_sort(all, isFasterRow);
+  // The fastest rows, and the fastest that the framework runs without a file.
+  constexpr size_t most = 5;
+  size_t number = 0, ownNumber = 0;
+  llvm::erase_if(all, [&](const Candidate &one) {
+    bool isAmong = number++ < most;
+    return !(one.isOwn && ownNumber++ < most) && !isAmong;
+  });
+  for (Candidate &one : all)
+    place(one.row, rowWords(request, one.row));
+  llvm::stable_sort(all, isFasterRow);
+  for (Candidate &one : all) {
+    if (one.isOwn && !plan.builtIn)
+      plan.builtIn = one.row;
+    if (!plan.best)
+      plan.best = one.row;
+    if (plan.alternatives.size() != most)
+      plan.alternatives.push_back(std::move(one.row));
   }
-  if (!own.empty())
-    plan.builtIn = own.front();
-  if (!rows.empty())
-    plan.best = rows.front();
-  if (!own.empty() && isFaster(own.front(), rows.front()))
-    plan.best = own.front();
-  for (json::Object &row : rows)
-    plan.alternatives.push_back(std::move(row));
   return success();
 }
 
@@ -190,21 +202,14 @@ LogicalResult Planner::search() {
     if (request.args.has(option))
       words.push_back(optionInfo(option).spelling() + "=" +
                       request.args.text(option).str());
-  words.push_back("--format=json");
-  std::string printed;
-  if (inner.call(words, printed) != 0) {
+  FailureOr<json::Object> result = inner.tryToAsk(std::move(words));
+  if (failed(result)) {
     if (!plan.best)
       return reportNothingFits();
     StringRef why = StringRef(inner.messages).split("error: ").second;
     request.assumptions.push_back(
         ("nothing was searched: " + why.split('\n').first).str());
     return success();
-  }
-  Expected<json::Value> value = json::parse(printed);
-  json::Object *result = value ? value->getAsObject() : nullptr;
-  if (!result) {
-    consumeError(value.takeError());
-    return failure();
   }
   json::Object row;
   row["schedule"] = "found";
@@ -238,12 +243,9 @@ void Planner::certify() {
     return;
   std::string proof = request.inFolder(planCertificate),
               again = request.inFolder("found.steps");
-  std::string printed;
-  bool isProof =
-      inner.call({"search", request.inFolder(planSchedule),
-                  "--backward=" + form, "--effort=1", "--certificate=" + proof,
-                  "-o", again, "--format=json"},
-                 printed) == 0;
+  bool isProof = succeeded(inner.tryToWrite(
+      {"search", request.inFolder(planSchedule), "--backward=" + form,
+       "--effort=1", "--certificate=" + proof, "-o", again}));
   FailureOr<json::Object> report = failure();
   if (isProof)
     report = inner.tryToAsk({again, "--emit=report"});
@@ -256,6 +258,7 @@ void Planner::certify() {
     return;
   }
   readReport(*report, *plan.best);
+  place(*plan.best, {request.inFolder(planSchedule)});
 }
 
 /// Adds the makespans under costs that vary like the measured ones.
@@ -283,11 +286,9 @@ LogicalResult Planner::addIntervals() {
 
 /// Names the schedule of the library that needs the least memory.
 LogicalResult Planner::reportNothingFits() {
-  CommandWords words = {"compare"};
-  for (std::string &word : request.words(/*isFixed=*/false))
-    if (!StringRef(word).starts_with("--memory-limit"))
-      words.push_back(std::move(word));
-  words.push_back("chunks=1.." + std::to_string(request.chunks));
+  CommandWords words = compareWords();
+  llvm::erase_if(
+      words, [](StringRef word) { return word.starts_with("--memory-limit"); });
   FailureOr<json::Object> table = inner.ask(std::move(words));
   if (failed(table))
     return failure();
@@ -307,7 +308,7 @@ LogicalResult Planner::reportNothingFits() {
                       request.args.text(Opt::MemoryLimit, "the limit"),
                       least->getString("name").value_or(""),
                       request.memoryText(*least),
-                      planNumberText(figureOf(*least, "makespan")));
+                      roundedText(figureOf(*least, "makespan")));
 }
 
 LogicalResult Planner::run() {
@@ -317,7 +318,6 @@ LogicalResult Planner::run() {
     return reportNothingFits();
   if (plan.best->getString("schedule") == "found") {
     certify();
-    place(*plan.best, {request.inFolder(planSchedule)});
     return success();
   }
   // A schedule of the library, as step IR with its costs and layout.
@@ -328,8 +328,8 @@ LogicalResult Planner::run() {
 }
 
 LogicalResult Planner::write() {
-  FailureOr<std::vector<std::string>> written = writePlanFiles(
-      inner, *request.consumer, request.hasLatency, request.folder, out, diags);
+  FailureOr<std::vector<std::string>> written =
+      writePlanFiles(inner, request, out, diags);
   FailureOr<StringRef> costs =
       openInput(request.profile, diags, uint64_t(16) << 20);
   if (failed(written) || failed(costs) ||

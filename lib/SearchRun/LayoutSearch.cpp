@@ -40,9 +40,8 @@ FailureOr<search::Model> Layouts::probe() const {
   std::string kinds = request.given.layout->letters();
   header.numStages = unsigned(request.ranks * kinds.size());
   header.numUnits = request.microbatches;
-  header.placement = Placement(
-      {search::placementMap(/*isV=*/false, request.ranks,
-                            unsigned(kinds.size()))});
+  header.placement = Placement({search::placementMap(
+      /*isV=*/false, request.ranks, unsigned(kinds.size()))});
   StageLayers stages;
   for (char kind : kinds)
     stages.insert(stages.end(), request.ranks, std::string(1, kind));
@@ -177,7 +176,9 @@ std::optional<Layouts::Candidate> Layouts::candidateOf(StageLayers stages) {
       (isMegatron && megatronProblem(stages, request.ranks)))
     return std::nullopt;
   if (request.isFixed) {
-    workOnBounds += 15 * uint64_t(request.model->numSteps());
+    // Measured: a step of a simulation, with its share of the compilation.
+    constexpr uint64_t workPerStep = 15;
+    workOnBounds += workPerStep * request.model->numSteps();
     std::optional<Rational> makespan = makespanFixed(stages);
     unsigned number = summary.bounded++;
     if (!makespan)

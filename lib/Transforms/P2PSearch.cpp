@@ -224,8 +224,8 @@ static uint64_t communicatorOf(const CommModel &model, unsigned from,
   llvm_unreachable("every kind of queue is listed");
 }
 
-/// Adds the lists of `order=timed`, named like the options that give them. The
-/// model matters only for several rounds and for `blocking`.
+/// Adds the lists of `order=timed`, named like the options that give them. For
+/// one round the models in which ranks do not wait give the same list.
 static void addTimedStarts(const Schedule &schedule, Starts &starts,
                            const CommModel &model, DiagEngine &diags) {
   InsertP2POptions options;
@@ -238,9 +238,8 @@ static void addTimedStarts(const Schedule &schedule, Starts &starts,
       name += ",favor=" + PassOptionType<P2PFavor>::print(*options.favor);
     if (options.rounds != 0)
       name += ",rounds=" + PassOptionType<unsigned>::print(*options.rounds);
-    if (options.rounds != 0 || placedFor == WaitModel::Blocking)
-      if (!(placedFor == WaitModel::Stream))
-        name += (",model=" + placedFor.name()).str();
+    if (!(placedFor == WaitModel::Stream))
+      name += (",model=" + placedFor.name()).str();
     starts.add(name, placeP2PInTime(schedule, options, placedFor, diags));
   };
   for (P2PAt at : {P2PAt::Need, P2PAt::Ready, P2PAt::Mid}) {

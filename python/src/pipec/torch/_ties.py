@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any, Mapping, NamedTuple, Sequence, Union
 
 import torch
@@ -63,7 +64,7 @@ class Ties:
             if transfers.rank in holders:
                 self._groups[group] = Group([parts[stage] for stage in stages if stage in parts], shared[group], communicator)
 
-    @property
+    @functools.cached_property
     def stages(self) -> set[int]:
         """The tied stages of this rank."""
         return {part.index for group in self._groups.values() for part in group.parts}
