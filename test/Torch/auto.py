@@ -18,9 +18,12 @@ from torch import nn
 from torch.distributed.pipelining import PipelineStage
 from torch.nn.parallel import DistributedDataParallel
 
+import alone
 import executors
 import pipec
 import pipec.torch
+
+lock = alone.wait()
 
 WIDTH, MICROBATCHES, AFTER, MOST, TRIES = 4, 6, 3, 2000, 3
 #: How long the forward of each stage sleeps, in milliseconds; its backward takes twice as long.

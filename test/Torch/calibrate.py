@@ -15,9 +15,12 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "Inputs"))
+import alone
 import measured
 import pipec.torch
 from torch.distributed.pipelining.schedules import Schedule1F1B
+
+lock = alone.wait()
 
 TRIES, TOLERANCE, TOLERANCE_BUSY = 3, 0.10, 0.25
 root = sys.argv[1]

@@ -19,9 +19,12 @@ import torch._functorch.config
 from torch import nn
 from torch.distributed.pipelining import PipelineStage
 
+import alone
 import executors
 import pipec
 import pipec.torch
+
+lock = alone.wait()
 
 WIDTH = 6
 TIED = "schedule tied(ranks p, microbatches m) { placement loop; tie 0, stages - 1; warmup { repeat m { F } } cooldown { repeat m { B } } }"
