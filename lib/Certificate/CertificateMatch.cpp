@@ -3,6 +3,7 @@
 
 #include "Certificate/Certificate.h"
 
+#include "Cost/UnitColumns.h"
 #include "IR/StepPlaces.h"
 #include "Simulation/Memory.h"
 #include "Simulation/Simulate.h"
@@ -164,7 +165,8 @@ LogicalResult Match::times() {
         factor = factor ? std::min(*factor, *own) : *own;
     for (unsigned kind = 0; kind != certificate.kinds(); ++kind) {
       std::optional<Rational> time =
-          costs.of(kindOf(kind), certificate.stageOf(stage), rank, slice);
+          costs.of(kindOf(kind), certificate.stageOf(stage), rank,
+                   {.slice = slice});
       if (time && factor)
         time = Rational::mul(*time, *factor);
       if (failed(compare(own.place, "time of " + nameOf(kind, stage),
@@ -203,7 +205,7 @@ LogicalResult Match::memory() {
                      certificate.unit, there);
     };
     for (unsigned kind = 1; kind != certificate.kinds(); ++kind) {
-      std::optional<Rational> given = memory.delta(kindOf(kind), whole, slice);
+      std::optional<Rational> given = memory.delta(kindOf(kind), whole, {.slice = slice});
       if (given)
         given = Rational::sub(0, *given);
       if (failed(size(kind, " gives back", own.given[kind - 1], given)))
@@ -211,10 +213,10 @@ LogicalResult Match::memory() {
     }
     for (unsigned kind = 0; kind != certificate.kinds(); ++kind)
       if (failed(size(kind, " needs as it runs", own.during[kind],
-                      memory.during(kindOf(kind), whole, slice))))
+                      memory.during(kindOf(kind), whole, {.slice = slice}))))
         return failure();
     if (failed(size(0, " takes", own.taken(),
-                    memory.delta(StepKind::F, whole, slice))))
+                    memory.delta(StepKind::F, whole, {.slice = slice}))))
       return failure();
   }
   for (unsigned rank = 0; rank != certificate.ranks; ++rank) {
@@ -248,6 +250,8 @@ LogicalResult Match::memory() {
 
 LogicalResult checkSame(const Certificate &certificate,
                         const Schedule &schedule, DiagEngine &diags) {
+  if (failed(refuseMicrobatchFigures(schedule, "a certificate", diags)))
+    return failure();
   return Match(certificate, schedule, diags).run();
 }
 

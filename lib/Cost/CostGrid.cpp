@@ -213,9 +213,8 @@ void roundSizes(MemorySettings &memory, CostRounding &rounding,
   // A backward that frees the memory of its forward must still do so.
   auto sizeAt = [&](Figure figure, Place place) {
     bool ofStage = place.scope == FigureScope::Stage;
-    bool ofSlice = place.scope == FigureScope::Slice;
     return memory.of(figure, ofStage ? place.number : anyStage,
-                     ofSlice ? std::optional(place.number) : std::nullopt);
+                     unitPlaceOf(place));
   };
   // The change of W for that; empty if it does not fit.
   auto rest = [&](Place place) {

@@ -17,7 +17,7 @@ AssumedCosts::AssumedCosts(const CostSettings &costs, const CostUse &use) {
     for (unsigned kind = 0; kind != rulesOf.size(); ++kind)
       if (entry.kinds >> kind & 1) {
         CostRule rule = costs.ruleOf(StepKind(kind), entry.stage, entry.rank,
-                                     entry.slice);
+                                     entry.unit);
         if (rule != CostRule::Given)
           rulesOf[kind] |= 1u << unsigned(rule);
       }

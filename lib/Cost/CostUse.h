@@ -15,7 +15,7 @@
 
 namespace pipec {
 
-/// The compute kinds of the steps of a schedule, by stage, rank and slice.
+/// The compute kinds of the steps of a schedule, by stage, rank and units.
 class CostUse {
 public:
   struct Entry {
@@ -23,8 +23,8 @@ public:
     std::optional<unsigned> rank;
     /// The bit `1 << kind` is set for each kind.
     uint8_t kinds;
-    /// A slice with costs of its own.
-    std::optional<unsigned> slice = std::nullopt;
+    /// Units with costs of their own.
+    UnitPlace unit = {};
   };
 
   /// F, B, I and W, which `with` is for.
@@ -46,7 +46,7 @@ public:
   CostUse with(uint8_t kinds = allKinds) const {
     CostUse use;
     for (Entry entry : all)
-      use.add({entry.stage, entry.rank, kinds, entry.slice});
+      use.add({entry.stage, entry.rank, kinds, entry.unit});
     return use;
   }
   llvm::ArrayRef<Entry> entries() const { return all; }

@@ -138,6 +138,15 @@ unsigned countOf(FigureScope scope, ModelSizes sizes) {
                                             : sizes.ranks;
 }
 
+UnitPlace unitPlaceOf(Place place) {
+  UnitPlace unit;
+  if (place.scope == FigureScope::Microbatch)
+    unit.microbatch = place.number;
+  if (place.scope == FigureScope::Slice)
+    unit.slice = place.number;
+  return unit;
+}
+
 std::string placeText(Place place) {
   const ScopeInfo &scope = infoOf(place.scope);
   if (!scope.numbers)

@@ -10,8 +10,8 @@
 // Scopes. A figure is given for the whole schedule or for a place in it: a
 // stage, a rank, a micro-batch, a slice, the edges between nodes, one edge, or
 // an overlap of certain kinds. A narrower scope overrides a wider one: slice
-// over rank over stage over the whole schedule, edge over nodes over the whole
-// schedule. A figure that is not given has its default.
+// over micro-batch over rank over stage over the whole schedule, edge over
+// nodes over the whole schedule. A figure that is not given has its default.
 //
 // Precedence. Several sources may give a figure for the same place. Figures of
 // the program (or step IR) are overridden by a profile of `--cost-profile`, and
@@ -176,6 +176,16 @@ struct Place {
   unsigned to = 0;
   friend auto operator<=>(const Place &, const Place &) = default;
 };
+
+/// The micro-batch of the batch and the slice of a unit, where these may have
+/// figures of their own.
+struct UnitPlace {
+  std::optional<unsigned> microbatch = std::nullopt;
+  std::optional<unsigned> slice = std::nullopt;
+};
+
+/// The units of a place; all of them unless its scope is one of units.
+UnitPlace unitPlaceOf(Place place);
 
 /// `stage 0`, `edge 0 -> 1`; empty for the whole schedule and for overlaps.
 std::string placeText(Place place);

@@ -98,10 +98,12 @@ LogicalResult checkLayerCosts(const GivenSettings &given, DiagEngine &diags) {
   auto refuse = [&](FigureScope scope, SMRange source) {
     return diags.report(source, diag::ProfileNotOfLayers, infoOf(scope).many);
   };
-  bool ownSlices = given.allMemory().has(FigureScope::Slice);
+  MemorySettings memory = given.allMemory();
   for (const GivenSettings::Key &key : given.keys)
     if (key.scope == FigureScope::Stage ||
-        (key.scope == FigureScope::Slice && ownSlices))
+        ((key.scope == FigureScope::Microbatch ||
+          key.scope == FigureScope::Slice) &&
+         memory.has(key.scope)))
       return refuse(key.scope, key.source);
   std::optional<FigureScope> scope = notOfLayers(given.allCosts());
   if (!scope)

@@ -210,8 +210,8 @@ std::optional<CostSettings> spreadCosts(const CostSettings &costs,
       if (auto scaled = cut.scale(overlap.cost))
         overlap.cost = *scaled;
 
-  // The defaults apply to a part, so they become explicit. Ranks and slices
-  // with costs of their own then need all of theirs.
+  // The defaults apply to a part, so they become explicit. Ranks,
+  // micro-batches and slices with costs of their own then need all of theirs.
   bool anyStages = costs.has(FigureScope::Stage);
   if (!anyStages && !costs.at({}).hasCompute()) {
     auto setScaled = [&](Place place, const GivenCosts &given) {
@@ -229,9 +229,11 @@ std::optional<CostSettings> spreadCosts(const CostSettings &costs,
     for (const auto &[place, row] : costs.in(FigureScope::Rank))
       if (row.hasCompute())
         setScaled(place, costs.given(anyStage, place.number));
-    for (const auto &[place, row] : costs.in(FigureScope::Slice))
-      if (row.hasCompute())
-        setScaled(place, costs.given(anyStage, std::nullopt, place.number));
+    for (FigureScope scope : {FigureScope::Microbatch, FigureScope::Slice})
+      for (const auto &[place, row] : costs.in(scope))
+        if (row.hasCompute())
+          setScaled(place,
+                    costs.given(anyStage, std::nullopt, unitPlaceOf(place)));
     setScaled({}, {});
   }
 
@@ -288,6 +290,23 @@ std::optional<MemorySettings> spreadMemory(const MemorySettings &memory,
       }
   }
   divideBySlices(spread, slices, cut);
+  // The defaults above are explicit now, and those of units with an F of their
+  // own follow from that one.
+  for (FigureScope scope : {FigureScope::Microbatch, FigureScope::Slice})
+    for (const auto &[place, row] : memory.in(scope)) {
+      auto taken = spread.get(Figure::LiveF, place);
+      if (!taken)
+        continue;
+      auto set = [&](Figure figure, std::optional<Rational> kept) {
+        auto freed = kept ? Rational::sub(0, *kept) : std::nullopt;
+        cut.fits &= freed.has_value();
+        if (freed && !memory.has(figure))
+          spread.set(figure, *freed, place);
+      };
+      set(Figure::LiveB, taken);
+      auto left = spread.of(Figure::LiveI, anyStage, unitPlaceOf(place));
+      set(Figure::LiveW, left ? Rational::add(*taken, *left) : std::nullopt);
+    }
   return cut.fits ? std::optional(std::move(spread)) : std::nullopt;
 }
 

@@ -91,12 +91,14 @@ void CostSettings::set(Place place, const ComputeSum &sum) {
 }
 
 /// The places whose costs apply to a stage, narrower ones first.
-static SmallVector<Place, 4> placesOf(unsigned stage,
+static SmallVector<Place, 5> placesOf(unsigned stage,
                                       std::optional<unsigned> rank,
-                                      std::optional<unsigned> slice) {
-  SmallVector<Place, 4> places;
-  if (slice)
-    places.push_back({FigureScope::Slice, *slice});
+                                      UnitPlace unit) {
+  SmallVector<Place, 5> places;
+  if (unit.slice)
+    places.push_back({FigureScope::Slice, *unit.slice});
+  if (unit.microbatch)
+    places.push_back({FigureScope::Microbatch, *unit.microbatch});
   if (rank)
     places.push_back({FigureScope::Rank, *rank});
   places.append({{FigureScope::Stage, stage}, {}});
@@ -104,33 +106,22 @@ static SmallVector<Place, 4> placesOf(unsigned stage,
 }
 
 GivenCosts CostSettings::given(unsigned stage, std::optional<unsigned> rank,
-                               std::optional<unsigned> slice) const {
+                               UnitPlace unit) const {
   GivenCosts costs;
-  for (Place place : placesOf(stage, rank, slice))
+  for (Place place : placesOf(stage, rank, unit))
     for (auto [figure, value] : at(place))
       if (unsigned(figure) < costs.size() && !costs[unsigned(figure)])
         costs[unsigned(figure)] = value;
   return costs;
 }
 
-std::vector<std::optional<unsigned>>
-CostSettings::slicesWithCosts(unsigned slices) const {
-  std::vector<std::optional<unsigned>> own;
-  for (const auto &[place, row] : in(FigureScope::Slice))
-    if (place.number < slices && row.hasCompute())
-      own.push_back(place.number);
-  if (own.size() != slices)
-    own.push_back(std::nullopt);
-  return own;
-}
-
 ComputeCost CostSettings::compute(Figure figure, unsigned stage,
                                   std::optional<unsigned> rank,
-                                  std::optional<unsigned> slice) const {
-  ComputeCost result = computeCost(figure, given(stage, rank, slice));
+                                  UnitPlace unit) const {
+  ComputeCost result = computeCost(figure, given(stage, rank, unit));
   if (result.isAssumed() || assumedSums.empty())
     return result;
-  for (Place place : placesOf(stage, rank, slice))
+  for (Place place : placesOf(stage, rank, unit))
     if (get(figure, place)) {
       if (auto sums = assumedSums.find(place); sums != assumedSums.end())
         result.rule = sums->second[unsigned(figure)];
@@ -141,10 +132,10 @@ ComputeCost CostSettings::compute(Figure figure, unsigned stage,
 
 CostRule CostSettings::ruleOf(StepKind kind, unsigned stage,
                               std::optional<unsigned> rank,
-                              std::optional<unsigned> slice) const {
+                              UnitPlace unit) const {
   if (kind != StepKind::R)
-    return compute(costFigure(kind), stage, rank, slice).rule;
-  GivenCosts costs = given(stage, rank, slice);
+    return compute(costFigure(kind), stage, rank, unit).rule;
+  GivenCosts costs = given(stage, rank, unit);
   bool isAssumed = !has(Figure::R) &&
                    any_of(costs, [](const auto &cost) { return bool(cost); });
   return isAssumed ? CostRule::AsF : CostRule::Given;
@@ -152,14 +143,14 @@ CostRule CostSettings::ruleOf(StepKind kind, unsigned stage,
 
 std::optional<Rational> CostSettings::of(Figure figure, unsigned stage,
                                          std::optional<unsigned> rank,
-                                         std::optional<unsigned> slice) const {
+                                         UnitPlace unit) const {
   if (figure <= Figure::W)
-    return computeCost(figure, given(stage, rank, slice)).cost;
-  for (Place place : placesOf(stage, rank, slice))
+    return computeCost(figure, given(stage, rank, unit)).cost;
+  for (Place place : placesOf(stage, rank, unit))
     if (std::optional<Rational> cost = get(figure, place))
       return cost;
   if (figure == Figure::R && !get(figure))
-    return of(Figure::F, stage, rank, slice);
+    return of(Figure::F, stage, rank, unit);
   return general(figure);
 }
 
@@ -273,9 +264,9 @@ void CostSettings::merge(const CostSettings &over) {
 
 std::optional<Rational>
 MemorySettings::of(Figure figure, unsigned stage,
-                   std::optional<unsigned> slice) const {
+                   UnitPlace unit) const {
   auto given = [&](Figure figure) -> std::optional<Rational> {
-    for (Place place : placesOf(stage, std::nullopt, slice))
+    for (Place place : placesOf(stage, std::nullopt, unit))
       if (std::optional<Rational> own = get(figure, place))
         return own;
     return std::nullopt;

@@ -122,33 +122,30 @@ struct CostSettings : FigureSet {
   /// of whose costs were assumed. Indexed by kind. Not part of step IR.
   std::map<Place, std::array<CostRule, 4>> assumedSums;
 
-  /// The cost of F, B, I or W for a stage, and with `rank` and `slice` for that
-  /// rank and slice.
+  /// The cost of F, B, I or W for a stage, and with `rank` and `unit` for that
+  /// rank and those units.
   ComputeCost compute(Figure figure, unsigned stage,
                       std::optional<unsigned> rank = std::nullopt,
-                      std::optional<unsigned> slice = std::nullopt) const;
+                      UnitPlace unit = {}) const;
   /// Where the cost of F, B, I, W or R comes from. That of an R is assumed to
   /// be that of an F if other costs are given.
   CostRule ruleOf(StepKind kind, unsigned stage,
                   std::optional<unsigned> rank = std::nullopt,
-                  std::optional<unsigned> slice = std::nullopt) const;
-  /// The costs of F, B, I and W that are given for a stage, a rank and a slice.
+                  UnitPlace unit = {}) const;
+  /// The costs of F, B, I and W that are given for a stage, a rank and units.
   GivenCosts given(unsigned stage, std::optional<unsigned> rank = std::nullopt,
-                   std::optional<unsigned> slice = std::nullopt) const;
-  /// The slices below `slices` that have costs of F, B, I or W of their own, in
-  /// ascending order, and nothing for the others if there are any.
-  std::vector<std::optional<unsigned>> slicesWithCosts(unsigned slices) const;
-  /// The figure for a stage, and with `rank` and `slice` for that rank and
-  /// slice, with the rule for costs that are not given and defaults applied.
+                   UnitPlace unit = {}) const;
+  /// The figure for a stage, and with `rank` and `unit` for that rank and those
+  /// units, with the rule for costs that are not given and defaults applied.
   /// Empty if it overflows.
-  std::optional<Rational>
-  of(Figure figure, unsigned stage, std::optional<unsigned> rank = std::nullopt,
-     std::optional<unsigned> slice = std::nullopt) const;
+  std::optional<Rational> of(Figure figure, unsigned stage,
+                             std::optional<unsigned> rank = std::nullopt,
+                             UnitPlace unit = {}) const;
   /// The cost of one compute or FSDP step, without factors.
-  std::optional<Rational>
-  of(StepKind kind, unsigned stage, std::optional<unsigned> rank = std::nullopt,
-     std::optional<unsigned> slice = std::nullopt) const {
-    return of(costFigure(kind), stage, rank, slice);
+  std::optional<Rational> of(StepKind kind, unsigned stage,
+                             std::optional<unsigned> rank = std::nullopt,
+                             UnitPlace unit = {}) const {
+    return of(costFigure(kind), stage, rank, unit);
   }
   /// The product of the factors of a rank, and of the micro-batch and the slice
   /// of a unit; empty if it overflows.
@@ -195,21 +192,18 @@ struct CostSettings : FigureSet {
 
 /// The memory model of a rank, in units of one chunk's activations.
 struct MemorySettings : FigureSet {
-  /// The figure for a stage, and with `slice` for that slice, defaults applied;
+  /// The figure for a stage, and with `unit` for those units, defaults applied;
   /// empty if F + I overflows.
-  std::optional<Rational>
-  of(Figure figure, unsigned stage,
-     std::optional<unsigned> slice = std::nullopt) const;
+  std::optional<Rational> of(Figure figure, unsigned stage,
+                             UnitPlace unit = {}) const;
   /// The change of the live activations of the rank by a compute step.
-  std::optional<Rational>
-  delta(StepKind kind, unsigned stage,
-        std::optional<unsigned> slice = std::nullopt) const {
-    return of(liveFigure(kind), stage, slice);
+  std::optional<Rational> delta(StepKind kind, unsigned stage,
+                                UnitPlace unit = {}) const {
+    return of(liveFigure(kind), stage, unit);
   }
   /// The additional memory of the rank while a compute step runs.
-  Rational during(StepKind kind, unsigned stage,
-                  std::optional<unsigned> slice = std::nullopt) const {
-    return *of(duringFigure(kind), stage, slice);
+  Rational during(StepKind kind, unsigned stage, UnitPlace unit = {}) const {
+    return *of(duringFigure(kind), stage, unit);
   }
   /// The sizes for one stage.
   Rational parameters(unsigned stage) const {
@@ -273,8 +267,8 @@ struct ModelSettings {
   LayerPlaces layerPlaces;
   MemorySettings memory;
   std::optional<FsdpSettings> fsdp;
-  /// By micro-batch of the lists, its number in the batch, whose factors in the
-  /// costs it has; empty if they are the same. Otherwise a permutation.
+  /// By micro-batch of the lists, its number in the batch, whose costs and sizes
+  /// it has; empty if they are the same. Otherwise a permutation.
   std::vector<uint32_t> order;
   /// The place of the schedule's name in its source.
   SourceLoc source;
@@ -287,6 +281,10 @@ struct ModelSettings {
     return order.empty()
                ? unit
                : order[unit / numSlices] * numSlices + unit % numSlices;
+  }
+  /// The micro-batch of the batch and the slice of a unit of the lists.
+  UnitPlace placeOf(unsigned unit) const {
+    return {unitOfBatch(unit) / numSlices, unit % numSlices};
   }
   unsigned backwardOrder(unsigned unit) const {
     return pipec::backwardOrder(unit, numSlices);

@@ -94,12 +94,13 @@ void CostLine::addOverlaps(const CostSettings &costs, bool factors) {
   }
 }
 
-/// How many stages, ranks and slices have compute costs of their own: `4
-/// stages, 1 rank`.
+/// How many stages, ranks, micro-batches and slices have compute costs of their
+/// own: `4 stages, 1 rank`.
 static std::string ownPlaces(const CostSettings &costs) {
   std::string text;
   for (FigureScope scope :
-       {FigureScope::Stage, FigureScope::Rank, FigureScope::Slice}) {
+       {FigureScope::Stage, FigureScope::Rank, FigureScope::Microbatch,
+        FigureScope::Slice}) {
     size_t count = count_if(costs.in(scope), [](const auto &entry) {
       return entry.second.hasCompute();
     });
@@ -117,7 +118,7 @@ std::string costText(const CostSettings &costs, const CostUse &use) {
     std::optional<Rational> least, most;
     for (const CostUse::Entry &entry : use.entries())
       if (entry.kinds >> unsigned(kind) & 1)
-        if (auto cost = costs.of(kind, entry.stage, entry.rank, entry.slice)) {
+        if (auto cost = costs.of(kind, entry.stage, entry.rank, entry.unit)) {
           least = least ? std::min(*least, *cost) : *cost;
           most = most ? std::max(*most, *cost) : *cost;
         }

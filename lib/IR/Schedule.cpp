@@ -3,6 +3,7 @@
 
 #include "IR/Schedule.h"
 
+#include "Cost/UnitColumns.h"
 #include "Support/Diagnostics/LoweringDiags.h"
 #include "Support/Words.h"
 
@@ -75,12 +76,12 @@ CostUse Schedule::costUse() const {
       if (isCompute(step.kind()))
         kinds[step.stage() + (step.unit() >= split ? numStages : 0)] |=
             uint8_t(1u << unsigned(step.kind()));
-  auto slices = costs.slicesWithCosts(numSlices);
+  UnitColumns columns = UnitColumns::ofCosts(*this);
   for (unsigned d = 0; d != placement.numDirections(); ++d)
     for (unsigned stage = 0; stage != numStages; ++stage)
-      for (std::optional<unsigned> slice : slices)
+      for (UnitPlace unit : columns.places())
         use.add({stage, placement.rankOf(stage, d),
-                 kinds[size_t(d) * numStages + stage], slice});
+                 kinds[size_t(d) * numStages + stage], unit});
   return use;
 }
 

@@ -8,6 +8,7 @@
 
 #include "Order/ScheduleLists.h"
 
+#include "Cost/UnitColumns.h"
 #include "IR/OrderWalk.h"
 #include "Simulation/Blocked.h"
 #include "Simulation/Memory.h"
@@ -280,6 +281,8 @@ static StringRef orderedByTime(const Schedule &schedule,
 }
 
 FailureOr<order::Lists> makeLists(const Schedule &schedule, DiagEngine &diags) {
+  if (failed(refuseMicrobatchFigures(schedule, "the order of a batch", diags)))
+    return failure();
   order::Lists lists;
   lists.microbatches = schedule.numMicrobatches();
   lists.stages = schedule.numStages;

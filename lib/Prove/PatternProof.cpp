@@ -22,6 +22,8 @@ std::string unprovableCosts(const Schedule &schedule, const TickCosts &costs) {
     return "its transfers or steps wait for edges, ports or streams";
   if (schedule.costs.has(FigureScope::Microbatch))
     return "the costs of its micro-batches differ";
+  if (schedule.memory.has(FigureScope::Microbatch))
+    return "the sizes of its micro-batches differ";
   return "";
 }
 

@@ -64,7 +64,8 @@ public:
       return 0;
     unsigned rank = model.problem.map[stage], slice = model.sliceOf(stage);
     std::optional<Rational> time =
-        inTicks(costs.of(kind, model.stageOf(stage), rank, slice), rank);
+        inTicks(
+        costs.of(kind, model.stageOf(stage), rank, {.slice = slice}), rank);
     Rational factor = costs.get(Figure::Factor, {FigureScope::Slice, slice})
                           .value_or(Rational(1));
     return time ? Rational::mul(*time, factor).value_or(0) : 0;

@@ -3,6 +3,7 @@
 
 #include "SearchRun/ScheduleSearch.h"
 
+#include "Cost/UnitColumns.h"
 #include "Driver/Figures.h"
 #include "IR/RegularPlacements.h"
 #include "Search/Mixed.h"
@@ -113,6 +114,8 @@ FailureOr<SearchProblem> ScheduleSearch::prepare(const SearchRequest &request) {
   } else if (failed(store(makeHeader(request), header))) {
     return failure();
   }
+  if (failed(refuseMicrobatchFigures(header, "the search", diags)))
+    return failure();
   header.name = "found";
   if (request.anyMemory)
     header.memory = withoutLimits(header.memory);

@@ -70,14 +70,15 @@ static Rational boundOfWork(const Schedule &header, const BatchWeights &batch) {
       heads[rank] = heads[rank] ? std::min(*heads[rank], head) : head;
       const auto &row = batch.weights[batch.perStage ? stage : 0].values;
       for (unsigned slice = 0; slice != header.numSlices; ++slice) {
+        UnitPlace unit{.microbatch = i, .slice = slice};
         auto factor = times(costs.factorOf(rank, i * header.numSlices + slice,
                                            header.numSlices),
                             row[i]);
-        auto forward = times(costs.of(StepKind::F, stage, rank, slice), factor);
+        auto forward = times(costs.of(StepKind::F, stage, rank, unit), factor);
         Rational halves;
         for (StepKind kind : {StepKind::I, StepKind::W})
-          add(halves, times(costs.of(kind, stage, rank, slice), factor));
-        auto whole = times(costs.of(StepKind::B, stage, rank, slice), factor);
+          add(halves, times(costs.of(kind, stage, rank, unit), factor));
+        auto whole = times(costs.of(StepKind::B, stage, rank, unit), factor);
         add(work[rank], forward);
         add(work[rank], whole ? std::min(*whole, halves) : whole);
         // The slices of one micro-batch may run at once on several ranks.

@@ -21,8 +21,7 @@ static constexpr int64_t mostUnits = std::numeric_limits<int64_t>::max();
 FailureOr<MemoryModel> MemoryModel::make(const Schedule &schedule,
                                          DiagEngine &diags) {
   MemoryModel model(schedule);
-  if (schedule.memory.has(FigureScope::Slice))
-    model.ownSlices = schedule.numSlices;
+  model.columns = UnitColumns::ofMemory(schedule);
   model.hasExtras = schedule.has(step_facts::kindsOf(Object::Copy) |
                                  step_facts::bit(StepKind::R));
   if (!model.findUnit() || !model.convert() || !model.findParameters() ||
@@ -31,23 +30,22 @@ FailureOr<MemoryModel> MemoryModel::make(const Schedule &schedule,
   return model;
 }
 
-/// Calls `visit` with a place for each figure of one stage and slice, and the
+/// Calls `visit` with a place for each figure of one stage and unit, and the
 /// figure. `anyStage` stands for all stages without settings of their own,
 /// usually most of them.
 template <typename Visitor>
 bool MemoryModel::visitFigures(const MemorySettings &memory, unsigned stage,
-                               std::optional<unsigned> slice, Stage &into,
-                               Visitor visit) {
+                               UnitPlace unit, Stage &into, Visitor visit) {
   for (StepKind kind : computeKinds) {
-    std::optional<Rational> delta = memory.delta(kind, stage, slice);
+    std::optional<Rational> delta = memory.delta(kind, stage, unit);
     if (!delta || !visit(into.delta[unsigned(kind)], *delta) ||
-        !visit(into.during[unsigned(kind)], memory.during(kind, stage, slice)))
+        !visit(into.during[unsigned(kind)], memory.during(kind, stage, unit)))
       return false;
   }
   return visit(into.parameters, memory.parameters(stage)) &&
          visit(into.sharded, memory.sharded(stage)) &&
          visit(into.receive, memory.receive(stage)) &&
-         visit(into.stash, *memory.of(Figure::Stash, stage, slice)) &&
+         visit(into.stash, *memory.of(Figure::Stash, stage, unit)) &&
          visit(into.contextGradient,
                *memory.of(Figure::ContextGradient, stage));
 }
@@ -63,16 +61,15 @@ bool MemoryModel::findUnit() {
     return true;
   };
   const MemorySettings &memory = schedule->memory;
-  // Stages and slices do not share figures, so each is enough by itself.
+  // Places do not share figures, so each is enough by itself.
   return visitFigures(memory, anyStage, {}, unused, widen) &&
          all_of(memory.in(FigureScope::Stage),
                 [&](const auto &entry) {
                   return visitFigures(memory, entry.first.number, {}, unused,
                                       widen);
                 }) &&
-         all_of(memory.in(FigureScope::Slice), [&](const auto &entry) {
-           return visitFigures(memory, anyStage, entry.first.number, unused,
-                               widen);
+         all_of(columns.places(), [&](UnitPlace unit) {
+           return visitFigures(memory, anyStage, unit, unused, widen);
          });
 }
 
@@ -83,23 +80,24 @@ bool MemoryModel::convert() {
     into = int64_t(units);
     return units <= mostUnits && units >= -mostUnits;
   };
-  stages.resize(size_t(schedule->numStages) * ownSlices);
+  size_t size = columns.size();
+  stages.resize(schedule->numStages * size);
   auto convertStage = [&](unsigned stage, MutableArrayRef<Stage> into) {
-    for (auto [slice, figures] : enumerate(into))
-      if (!visitFigures(memory, stage, slice, figures, toUnits))
+    for (auto [unit, figures] : zip_equal(columns.places(), into))
+      if (!visitFigures(memory, stage, unit, figures, toUnits))
         return false;
     return true;
   };
-  SmallVector<Stage, 1> common(ownSlices);
+  SmallVector<Stage, 1> common(size);
   if (!convertStage(anyStage, common))
     return false;
-  for (size_t begin = 0; begin != stages.size(); begin += ownSlices)
+  for (size_t begin = 0; begin != stages.size(); begin += size)
     llvm::copy(common, stages.begin() + begin);
   return all_of(memory.in(FigureScope::Stage), [&](const auto &entry) {
     unsigned stage = entry.first.number;
     return stage >= schedule->numStages ||
-           convertStage(stage, MutableArrayRef(stages).slice(
-                                   size_t(stage) * ownSlices, ownSlices));
+           convertStage(stage,
+                        MutableArrayRef(stages).slice(stage * size, size));
   });
 }
 

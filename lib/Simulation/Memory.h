@@ -23,6 +23,7 @@
 
 #pragma once
 
+#include "Cost/UnitColumns.h"
 #include "IR/DataFlow.h"
 #include "Simulation/Simulate.h"
 
@@ -150,7 +151,7 @@ private:
       : schedule(&schedule), flow(schedule) {}
   template <typename Visitor>
   static bool visitFigures(const MemorySettings &memory, unsigned stage,
-                           std::optional<unsigned> slice, Stage &into,
+                           UnitPlace unit, Stage &into,
                            Visitor visit);
   bool findUnit();
   bool convert();
@@ -159,22 +160,24 @@ private:
   int64_t contextChange(Step step) const;
   template <typename Visitor> void walk(unsigned rank, Visitor visit) const;
 
-  /// The figures of the stage and the slice of a step.
+  /// The figures of the stage and the unit of a step.
   const Stage &of(Step step) const {
-    unsigned slice = ownSlices == 1 ? 0 : step.unit() % ownSlices;
-    return stages[step.stage() * ownSlices + slice];
+    if (columns.isOne())
+      return stages[step.stage()];
+    return stages[step.stage() * columns.size() + columns.of(step.unit())];
   }
-  /// The figures of a stage that do not depend on the slice.
-  const Stage &whole(unsigned stage) const { return stages[stage * ownSlices]; }
+  /// The figures of a stage that do not depend on the unit.
+  const Stage &whole(unsigned stage) const {
+    return stages[stage * columns.size()];
+  }
 
   const Schedule *schedule;
   DataFlow flow;
   int64_t unit = 1;
-  /// The number of slices if some have figures of their own, else 1.
-  unsigned ownSlices = 1;
+  UnitColumns columns;
   /// True if there is an R or a copy.
   bool hasExtras = false;
-  /// By stage, and by slice if some have figures of their own.
+  /// By stage and column.
   std::vector<Stage> stages;
   /// The memory of the parameters of each rank before its first step.
   std::vector<int64_t> resident;

@@ -61,7 +61,7 @@ public:
     if (!findUnit())
       return false;
     fillRows();
-    fillSlices();
+    fillColumns();
     costs.tied = ticks(settings.general(Figure::ReduceTied));
     if (settings.has(FigureScope::Microbatch) ||
         settings.has(FigureScope::Slice))
@@ -104,7 +104,7 @@ public:
 
     // In most cases, as many times the most expensive step is small enough.
     int64_t compute = 0, other = costs.tied, rankFactor = 0, factor = 1;
-    for (const ComputeTicks &own : costs.slices)
+    for (const ComputeTicks &own : costs.ofUnits)
       compute = std::max(compute, *llvm::max_element(own));
     for (const Row &row : costs.rows) {
       compute = std::max(compute, *llvm::max_element(row.compute));
@@ -161,9 +161,9 @@ private:
       (overlap.isFactor ? ofOverlaps : times).add(overlap.cost);
     // Costs that are not given may be half of others.
     forEachRow([&](unsigned stage, std::optional<unsigned> rank) {
-      for (std::optional<unsigned> slice : ownSlices)
+      for (UnitPlace unit : columns.places())
         for (unsigned kind = 0; kind <= unsigned(StepKind::R); ++kind)
-          times.add(settings.of(StepKind(kind), stage, rank, slice));
+          times.add(settings.of(StepKind(kind), stage, rank, unit));
     });
     wholeMicrobatchParts = ofMicrobatches.common;
     bool slicesFit = ofSlices.fits;
@@ -210,10 +210,10 @@ private:
   }
 
   ComputeTicks computeTicks(unsigned stage, std::optional<unsigned> rank,
-                            std::optional<unsigned> slice = std::nullopt) {
+                            UnitPlace unit = {}) {
     ComputeTicks ticks;
     for (unsigned kind = 0; kind != ticks.size(); ++kind)
-      ticks[kind] = scaled(settings.of(StepKind(kind), stage, rank, slice),
+      ticks[kind] = scaled(settings.of(StepKind(kind), stage, rank, unit),
                            rank, costs.ticksPerUnit / microbatchParts);
     return ticks;
   }
@@ -275,24 +275,23 @@ private:
     }
   }
 
-  /// Fills the costs by slice of every row.
-  void fillSlices() {
-    if (!ownSlices.front())
+  /// Fills the costs by column of every row.
+  void fillColumns() {
+    if (columns.isOne())
       return;
-    unsigned slices = costs.numSlices = schedule.numSlices;
-    for (const Row &row : costs.rows)
-      costs.slices.insert(costs.slices.end(), slices, row.compute);
+    size_t size = columns.size();
+    costs.columns = columns;
+    costs.ofUnits.resize(costs.rows.size() * size);
     size_t next = 0;
     forEachRow([&](unsigned stage, std::optional<unsigned> rank) {
       size_t first = rank ? next++ : stage, end = first + 1;
       if (stage == anyStage)
         first = 0, end = costs.rows.size();
-      for (std::optional<unsigned> slice : ownSlices)
-        if (slice) {
-          ComputeTicks own = computeTicks(stage, rank, slice);
-          for (size_t row = first; row != end; ++row)
-            costs.slices[row * slices + *slice] = own;
-        }
+      for (auto [column, unit] : enumerate(columns.places())) {
+        ComputeTicks own = computeTicks(stage, rank, unit);
+        for (size_t row = first; row != end; ++row)
+          costs.ofUnits[row * size + column] = own;
+      }
     });
   }
 
@@ -367,8 +366,7 @@ private:
   const CostSettings &settings;
   TickCosts &costs;
   int64_t parts;
-  std::vector<std::optional<unsigned>> ownSlices =
-      settings.slicesWithCosts(schedule.numSlices);
+  UnitColumns columns = UnitColumns::ofCosts(schedule);
   int64_t rankParts = 1;
   /// For the product of the two factors, and for micro-batches alone.
   int64_t microbatchParts = 1;

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "Cost/UnitColumns.h"
 #include "IR/Schedule.h"
 #include "Simulation/CostDraw.h"
 #include "Support/DiagEngine.h"
@@ -160,8 +161,9 @@ private:
   int64_t ownTicks(Step step) const {
     size_t row = rowOf(step);
     const auto &compute =
-        slices.empty() ? rows[row].compute
-                       : slices[row * numSlices + step.unit() % numSlices];
+        ofUnits.empty()
+            ? rows[row].compute
+            : ofUnits[row * columns.size() + columns.of(step.unit())];
     return compute[unsigned(step.kind())];
   }
   int64_t computeTicks(Step step) const {
@@ -183,10 +185,10 @@ private:
   /// followed by one more row per stage, for the rank of direction 1.
   std::vector<Row> rows;
   std::vector<RareCosts> rare;
-  /// The costs of compute steps by row and slice; empty if no slice has costs
-  /// of its own.
-  std::vector<ComputeTicks> slices;
-  unsigned numSlices = 1;
+  /// The costs of compute steps by row and column; empty if no micro-batch or
+  /// slice has costs of its own.
+  std::vector<ComputeTicks> ofUnits;
+  UnitColumns columns;
   /// See `Schedule::directionSplit`: the second half of `rows` applies from
   /// this micro-batch on.
   unsigned directionSplit = ~0u;

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "StepText/StepPrinter.h"
+#include "Cost/UnitColumns.h"
 #include "IR/DataFlow.h"
 #include "Support/TextBuffer.h"
 #include "Support/Words.h"
@@ -30,6 +31,7 @@ public:
                  !schedule.sections.empty() ||
                  schedule.costs.has(FigureScope::Slice) ||
                  schedule.memory.has(FigureScope::Slice) ||
+                 hasMicrobatchFigures(schedule) ||
                  schedule.has(step_facts::extras);
     put("pipec-steps ", isNew ? 2 : 1, "\nschedule @", Name{schedule.name},
         " { ranks ", schedule.numRanks, " stages ", schedule.numStages,

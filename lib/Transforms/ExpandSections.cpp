@@ -235,7 +235,8 @@ LogicalResult runExpandSections(Schedule &schedule,
   // Figures of single ranks and slices would hold for every section.
   for (const FigureSet *figures : {(const FigureSet *)&schedule.costs,
                                    (const FigureSet *)&schedule.memory})
-    for (FigureScope scope : {FigureScope::Rank, FigureScope::Slice})
+    for (FigureScope scope :
+         {FigureScope::Rank, FigureScope::Microbatch, FigureScope::Slice})
       for (const auto &[place, row] : figures->in(scope))
         for (auto [figure, value] : row)
           if (infoOf(figure).isDivided())

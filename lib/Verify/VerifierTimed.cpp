@@ -92,7 +92,8 @@ private:
       if (!isCompute(step.kind()))
         continue;
       Time cost = costs.of(step.kind(), step.stage(), rank,
-                           step.unit() % schedule.numSlices);
+                           hasUnit(step.kind()) ? schedule.placeOf(step.unit())
+                                                : UnitPlace());
       Time own = step.kind() == StepKind::Update
                      ? costs.get(Figure::Factor, {FigureScope::Rank, rank})
                            .value_or(Rational(1))

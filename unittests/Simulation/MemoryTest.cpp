@@ -57,12 +57,20 @@ void drawMemory(Rng &rng, Schedule &schedule) {
     for (Figure figure :
          {Figure::Parameters, Figure::Sharded, Figure::Receive, Figure::DuringF,
           Figure::DuringB, Figure::DuringI, Figure::DuringW})
-      if (oneIn(rng, 2))
+      if (oneIn(rng, 2) && (place == Place() ||
+                            infoOf(figure).isIn(place.scope)))
         memory.set(figure, size(), place);
   };
   fill({});
   if (oneIn(rng, 2))
     fill({FigureScope::Stage, pick(rng, schedule.numStages)});
+  while (oneIn(rng, 2))
+    fill({FigureScope::Microbatch, pick(rng, schedule.numMicrobatches())});
+  if (oneIn(rng, 2)) {
+    for (unsigned i = 0; i != schedule.numMicrobatches(); ++i)
+      schedule.order.push_back(i);
+    std::ranges::shuffle(schedule.order, rng);
+  }
 }
 
 /// The memory during or after the line at `at`. Each part is computed from the
@@ -81,12 +89,14 @@ Kept count(const Schedule &schedule, unsigned rank, size_t begin, size_t end,
   for (size_t i = 0; i != end; ++i) {
     Step step = list[i];
     if (isCompute(step.kind())) {
-      Rational delta = *memory.delta(step.kind(), step.stage());
+      UnitPlace unit = schedule.placeOf(step.unit());
+      Rational delta = *memory.delta(step.kind(), step.stage(), unit);
       if (!delta.isNegative() || over(i))
         kept.activations = sum(kept.activations, delta);
       if (i >= begin && !atEnd)
         kept.activations =
-            sum(kept.activations, memory.during(step.kind(), step.stage()));
+            sum(kept.activations,
+                memory.during(step.kind(), step.stage(), unit));
     }
     if (isRecv(step.kind())) {
       bool used = false;
