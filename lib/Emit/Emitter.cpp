@@ -6,6 +6,7 @@
 #include "Frameworks/FrameworkFormats.h"
 #include "Frameworks/FrameworkTargets.h"
 #include "StepText/StepPrinter.h"
+#include "Support/Diagnostics/EmitDiags.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -15,10 +16,16 @@ using namespace llvm;
 
 namespace pipec {
 
-/// The emitter of a format that has no options.
+/// The emitter of a framework's format, which has no options and no order of
+/// the batch.
 template <auto emit>
 static LogicalResult emitPlain(const Schedule &schedule, const EmitOptions &,
                                raw_ostream &os, DiagEngine &diags) {
+  for (auto [i, number] : enumerate(schedule.order))
+    if (number != i) {
+      (void)diags.report(schedule.source, diag::OrderLost, i, number);
+      break;
+    }
   return emit(schedule, os, diags);
 }
 

@@ -41,6 +41,12 @@ for name in dict.fromkeys(names):
             expected.append(f"{path}: {ranks} ranks, {microbatches} micro-batches, "
                             f"sum of the gradients {stages * 0.9 ** (stages - 1) * rows:.3f}")
 assert len(files) > 60, len(files)
+with open(files[0]) as file, open("ordered.steps", "w") as ordered:
+    count = int(re.search(r", (\d+) micro-batches", expected[0]).group(1))
+    order = " ".join(map(str, reversed(range(count))))
+    ordered.write(re.sub(r"(?m)^(  map .*)$", rf"\1\n  order {order}", file.read(), count=1))
+files.append("ordered.steps")
+expected.append(expected[0].replace(files[0], "ordered.steps"))
 output, code = run(*files)
 found = output.splitlines()
 assert code == 0 and len(found) == len(expected), found[-1:]
@@ -56,6 +62,8 @@ for text, message in [
         ("pipec-steps 1\nschedule @a { ranks 1 stages 1 microbatches 1\n map 0\n rank 0 {\n F s1 m0\n", "x:5: stage 1 is out of range"),
         ("pipec-steps 1\nschedule @a { ranks 1 stages 1 microbatches 1\n map 0\n rank 0 {\n F s0 m0 m1\n", "x:5: `m1` is not expected here"),
         ("pipec-steps 1\nschedule @a { ranks 2 stages 2 microbatches 1\n map 0 1\n rank 0 {\n}\n}\n", "x:6: the file has 1 lists for 2 ranks"),
+        ("pipec-steps 1\nschedule @a { ranks 1 stages 1 microbatches 2\n map 0\n order 1 1\n", "x:4: micro-batch 1 is in the order twice"),
+        ("pipec-steps 1\nschedule @a { ranks 1 stages 1 microbatches 2\n map 0\n order 1\n", "x:4: the order has 1 of 2 micro-batches"),
         ("0F0,0X0\n", "x:1, cell 2: `X` is not a step"), ("0F0,0F0y\n", "x:1, cell 2: `y` is not part of a step"),
         ("0F0\n0B0\n", "x:2, cell 1: stage 0 is also on rank 0"), ("0F0\n2F0\n", "x: no rank has a step of stage 1"),
         ("", "x: there are no steps"), ("0F0\n1F0\n", "x: there are no transfers between ranks")]:

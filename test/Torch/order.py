@@ -6,6 +6,7 @@ those of the batch. So does a run of another schedule, in its own order if it ha
 import os
 import re
 import sys
+import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "Inputs"))
 import torch
@@ -104,7 +105,10 @@ def runs(mesh, case):
     plain, found = planned("gpipe", MICROBATCHES), planned("gpipe", MICROBATCHES, others)
     in_batch = list(range(MICROBATCHES))
     check(own, schedule.step)
-    for given, due in (plain, in_batch), (found, others), (schedule.plan, own), (plain, in_batch):
+    source = os.path.join(case, f"found{rank}.py")
+    with open(source, "w") as file:
+        file.write(found.emit("python", "--passes="))
+    for given, due in (plain, in_batch), (found, others), (source, others), (schedule.plan, own), (plain, in_batch):
         check(due, lambda *args, given=given, **kwargs: schedule.run(given, *args, **kwargs))
     schedule.reorder(ORDER)
     for given, due in (plain, ORDER), (found, others):
@@ -122,4 +126,5 @@ def runs(mesh, case):
 
 (results,) = executors.run(2, [None], function=reordered)
 assert not any(results), results
-executors.run(2, [None], function=runs)
+with tempfile.TemporaryDirectory() as folder:
+    executors.run(2, [folder], function=runs)

@@ -132,6 +132,78 @@ TEST(Minibatch, LossesAndOutputsComeBack) {
   });
 }
 
+TEST(Minibatch, IsTakenInAnOrder) {
+  struct Noting : RowModel {
+    std::vector<int> taken;
+    void split(const Minibatch &all, int stage, int microbatch, Tensor &input) {
+      taken.push_back(microbatch);
+      RowModel::split(all, stage, microbatch, input);
+    }
+  };
+  static constexpr int given[] = {2, 3, 1, 0}, own[] = {3, 0, 2, 1};
+  Schedule ordered = gpipe2;
+  ordered.order = own;
+  ThreadGroup group(2);
+  group.run([&](int rank) {
+    Noting model{{2, 4}};
+    ThreadTransport transport(group, rank);
+    Executor worker(model, transport);
+    worker.handle(StepKind::Forward, [&](auto &step) {
+      EXPECT_EQ(step.microbatch, ordered.order[std::size_t(step.unit)]);
+      step.proceed();
+    });
+    auto run = [&](const std::vector<int> &order) {
+      model.gradients = {0, 0};
+      model.taken.clear();
+      std::vector<double> outputs(7, 0);
+      std::span<const double> losses = worker.run(
+          ordered, rank, [&](auto &x) { gpipeSteps(x, rank); }, seven, outputs);
+      EXPECT_EQ(model.gradients[std::size_t(rank)], rank == 0 ? 22 : 33);
+      if (rank == 0) {
+        EXPECT_EQ(model.taken, order);
+        return;
+      }
+      EXPECT_EQ(std::vector<double>(losses.begin(), losses.end()),
+                (std::vector<double>{1, 0, 0, 2}));
+      EXPECT_EQ(outputs, (std::vector<double>{6, 12, 18, 24, 30, 36, 42}));
+    };
+    run({3, 0, 2, 1});
+    worker.handle(StepKind::Forward, {});
+    worker.reorder(given);
+    run({2, 3, 1, 0});
+    worker.reorder({});
+    run({3, 0, 2, 1});
+  });
+}
+
+TEST(Minibatch, OrdersOfRanksMustBeEqual) {
+  static constexpr int swapped[] = {1, 0, 2, 3}, three[] = {0, 2, 1},
+                       twice[] = {0, 1, 1, 3}, outside[] = {0, 1, 2, 4};
+  auto orders = [&](std::span<const int> first, std::span<const int> second) {
+    return messageOf(2, [&](ThreadGroup &group, int rank) {
+      RowModel model{2, 4};
+      ThreadTransport transport(group, rank);
+      Executor worker(model, transport);
+      worker.reorder(rank == 0 ? first : second);
+      (void)worker.run(
+          gpipe2, rank, [&](auto &x) { gpipeSteps(x, rank); }, seven);
+    });
+  };
+  EXPECT_EQ(orders(swapped, swapped), "");
+  EXPECT_NE(orders(swapped, {}).find(
+                "the order of the batch differs from that of rank "),
+            std::string::npos);
+  EXPECT_NE(orders(three, three).find("the order of the batch has 3 "
+                                      "micro-batches, and `gpipe` has 4"),
+            std::string::npos);
+  EXPECT_NE(orders(twice, twice).find("no permutation of 4 micro-batches: it "
+                                      "has 1 twice"),
+            std::string::npos);
+  EXPECT_NE(orders(outside, outside)
+                .find("no permutation of 4 micro-batches: it has 4"),
+            std::string::npos);
+}
+
 TEST(Minibatch, RecomputedUnitsHaveOneLoss) {
   static constexpr RecomputedUnits all[] = {{0, 0, 4, 1}, {1, 0, 4, 1}};
   Schedule schedule = gpipe2;

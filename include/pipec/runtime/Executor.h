@@ -159,6 +159,15 @@ public:
     handlers[int(kind)] = std::move(handler);
   }
 
+  /// From the next run on, micro-batch k of the schedule is number `order[k]` of
+  /// the batch, as `pipec order` finds it, in place of the order of the schedule
+  /// itself. Functions of the model and contexts of handlers have the number in
+  /// the batch, and losses are in its order. Every rank is given the same order:
+  /// a run ends with a MessageError at a message from a rank with another, where
+  /// the transport sends headers. An empty order ends this. Throws a RefusedError for what is
+  /// not a permutation.
+  void reorder(std::span<const int> order);
+
   Statistics statistics() const {
     return {peakKept, peakReceived, tensors.peak(), peakSends};
   }
@@ -171,7 +180,7 @@ public:
 
   /// One run of the schedule on this rank; `body` calls the steps. If the model
   /// has losses, returns a `std::span<const Loss>` of this rank's losses in the
-  /// order of units, valid until the next run: all of them on the rank with the
+  /// order of the batch, valid until the next run: all of them on the rank with the
   /// last stage (half of them on each where two ranks hold it), none elsewhere.
   template <class Body>
   auto run(const Schedule &schedule, int rank, Body &&body) {
@@ -380,6 +389,14 @@ private:
   std::span<const Tensor *const> listInputs(const Work &work) const;
   std::span<const Tensor *const> listOutputGradients(const Work &work) const;
   template <class Call> decltype(auto) withSlice(int unit, Call &&call) const;
+  /// The number in the batch of a micro-batch, and of a unit.
+  int inBatch(int microbatch) const {
+    return order.empty() ? microbatch : order[std::size_t(microbatch)];
+  }
+  std::size_t unitInBatch(int unit) const {
+    return std::size_t(inBatch(unit / schedule->slices) * schedule->slices +
+                       unit % schedule->slices);
+  }
   /// The last argument of a function of the model with a slice.
   static SliceContext &contextFor(const Work &work, int) {
     return *work.context;
@@ -636,7 +653,10 @@ private:
 
   const Minibatch *minibatch = nullptr;
   Outputs *outputs = nullptr;
-  /// By unit, and in their order without those that are not here.
+  /// What `reorder` was given, the order of this run, and a hash of it.
+  std::vector<int> givenOrder, order;
+  std::uint32_t orderHash = 0;
+  /// By unit of the batch, and in their order without those that are not here.
   std::vector<std::optional<Loss>> lossOf;
   std::vector<Loss> losses;
 

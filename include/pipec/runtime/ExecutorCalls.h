@@ -16,15 +16,15 @@
 
 namespace pipec::runtime {
 
-/// Calls `call` with the micro-batch of a unit and, if the model has slices,
-/// its slice.
+/// Calls `call` with the number in the batch of a unit's micro-batch and, if the
+/// model has slices, its slice.
 template <class M, class T>
 template <class Call>
 decltype(auto) Executor<M, T>::withSlice(int unit, Call &&call) const {
   if constexpr (ModelSlices<M>)
-    return call(unit / schedule->slices, unit % schedule->slices);
+    return call(inBatch(unit / schedule->slices), unit % schedule->slices);
   else
-    return call(unit);
+    return call(inBatch(unit));
 }
 
 //===----------------------------------------------------------------------===//
@@ -91,7 +91,7 @@ void Executor<M, T>::callModel(const Work &work) {
       if constexpr (ModelReturnsLoss<M> && !ModelMinibatches<M>) {
         Loss loss = callForward(work, kept);
         if (isLast(work.stage))
-          lossOf[std::size_t(work.unit)] = std::move(loss);
+          lossOf[unitInBatch(work.unit)] = std::move(loss);
       } else {
         (void)callForward(work, kept);
       }
@@ -179,7 +179,7 @@ void Executor<M, T>::takeLoss(Cell &cell, int unit) {
                         cell.outputGradient);
     };
     if constexpr (hasLoss<M>)
-      lossOf[std::size_t(unit)] = withSlice(unit, loss);
+      lossOf[unitInBatch(unit)] = withSlice(unit, loss);
     else
       withSlice(unit, loss);
     if constexpr (ModelOutputs<M>)

@@ -18,7 +18,7 @@ auto Executor<M, T>::contextOf(const Step &of) -> Context {
   step.kind = of.kind;
   step.rank = rank;
   step.stage = of.stage;
-  step.microbatch = of.unit / schedule->slices;
+  step.microbatch = inBatch(of.unit / schedule->slices);
   step.slice = of.unit % schedule->slices;
   step.unit = of.unit;
   if (isTransfer(of.kind) || isSendWait(of.kind)) {
@@ -41,7 +41,7 @@ auto Executor<M, T>::contextOf(const Work &work) -> Context {
   step.lastBackward = work.lastBackward;
   if constexpr (hasLoss<M>)
     if (work.kind == StepKind::Forward && isLast(work.stage))
-      step.loss = &lossOf[std::size_t(work.unit)];
+      step.loss = &lossOf[unitInBatch(work.unit)];
   step.actions = &actions;
   static_cast<StepData<M> &>(step) = work;
   return step;

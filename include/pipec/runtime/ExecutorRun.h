@@ -59,6 +59,38 @@ void Executor<M, T>::failModel(int newRank, const char *what) {
   std::throw_with_nested(ModelError(text));
 }
 
+namespace detail {
+/// FNV-1a of an order, and never 0; 0 for one that changes nothing.
+inline std::uint32_t hashOfOrder(std::span<const int> order) {
+  std::uint32_t hash = 2166136261u;
+  bool changes = false;
+  for (std::size_t i = 0; i != order.size(); ++i) {
+    changes |= order[i] != int(i);
+    for (int shift = 0; shift != 32; shift += 8)
+      hash = (hash ^ (std::uint32_t(order[i]) >> shift & 255)) * 16777619u;
+  }
+  return changes ? std::max(hash, 1u) : 0;
+}
+} // namespace detail
+
+template <class M, class T>
+void Executor<M, T>::reorder(std::span<const int> newOrder) {
+  std::vector<bool> seen(newOrder.size());
+  for (int number : newOrder) {
+    bool isNew = number >= 0 && std::size_t(number) < seen.size() &&
+                 !seen[std::size_t(number)];
+    if (!isNew)
+      throw RefusedError("the order of the batch is no permutation of " +
+                         std::to_string(newOrder.size()) +
+                         " micro-batches: it has " + std::to_string(number) +
+                         (number >= 0 && std::size_t(number) < seen.size()
+                              ? " twice"
+                              : ""));
+    seen[std::size_t(number)] = true;
+  }
+  givenOrder.assign(newOrder.begin(), newOrder.end());
+}
+
 template <class M, class T>
 void Executor<M, T>::start(const Schedule &newSchedule, int newRank) {
   explained = true;
@@ -97,6 +129,16 @@ void Executor<M, T>::start(const Schedule &newSchedule, int newRank) {
         "the stages of `" + std::string(newSchedule.name) +
         "` form a graph, and the model has no forward(" + placeText() +
         "std::span<const Tensor *const> inputs, Tensor *output, " + keptText());
+
+  std::span<const int> newOrder =
+      givenOrder.empty() ? newSchedule.order : std::span<const int>(givenOrder);
+  order.assign(newOrder.begin(), newOrder.end());
+  if (!order.empty() && int(order.size()) != newSchedule.microbatches)
+    throw RefusedError("the order of the batch has " +
+                       std::to_string(order.size()) + " micro-batches, and `" +
+                       std::string(newSchedule.name) + "` has " +
+                       std::to_string(newSchedule.microbatches));
+  orderHash = detail::hashOfOrder(order);
 
   explained = false;
 
@@ -331,14 +373,13 @@ template <class M, class T> void Executor<M, T>::keepLosses() {
   if constexpr (hasLoss<M>) {
     losses.clear();
     losses.reserve(lossOf.size());
-    for (int u = 0; u != numUnits; ++u) {
-      std::optional<Loss> &loss = lossOf[std::size_t(u)];
-      if (loss)
-        losses.push_back(std::move(*loss));
-      else if (find(numStages - 1, u))
+    for (int u = 0; u != numUnits; ++u)
+      if (!lossOf[unitInBatch(u)] && find(numStages - 1, u))
         fail("`" + textOf({StepKind::Forward, numStages - 1, u}) +
              "` has left no loss");
-    }
+    for (std::optional<Loss> &loss : lossOf)
+      if (loss)
+        losses.push_back(std::move(*loss));
   }
 }
 

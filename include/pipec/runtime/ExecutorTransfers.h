@@ -46,6 +46,7 @@ Header Executor<M, T>::expectedHeader(const Step &step,
   header.stage = step.stage;
   header.unit = step.unit;
   header.run = runNumber;
+  header.order = orderHash;
   header.bytes = bytes;
   bool isReceive = isTransfer(step.kind) && !isSend(step.kind);
   if (isReceive) {

@@ -151,6 +151,9 @@ void Executor<M, T>::arrive(Transfer &transfer, Tensor &into,
 template <class M, class T>
 void Executor<M, T>::failMessage(const Step &step, const Header &wanted,
                                  const Header &got) {
+  if (got.order != wanted.order)
+    fail<MessageError>("the order of the batch differs from that of rank " +
+                       std::to_string(peerOf(step)));
   auto show = [this](const Header &header) {
     return "`" +
            stepText(header.kind, header.stage, header.unit, header.other,

@@ -156,6 +156,7 @@ inline void List::Parts::finish() {
     tieSpans.push_back(group);
   schedule.ties = tieSpans;
   schedule.recomputed = recomputed;
+  schedule.order = order;
   if (!streamNames.empty()) {
     for (const std::string &stream : streamNames)
       streamTexts.push_back(stream.c_str());

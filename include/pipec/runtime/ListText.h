@@ -36,6 +36,8 @@ struct ListParts {
   std::vector<std::vector<int>> ties;
   std::vector<std::string> streamNames;
   std::vector<int> streamOfStage;
+  /// By micro-batch, its number in the batch; empty if they are the same.
+  std::vector<int> order;
   /// The stages whose gradients are reduced; without a value all.
   std::optional<std::vector<int>> reduced;
   std::vector<std::vector<Step>> lists;
@@ -227,6 +229,22 @@ private:
     return stages;
   }
 
+  void readOrder(ListCursor &line) {
+    std::vector<bool> seen(std::size_t(parts.microbatches));
+    while (line.atDigit()) {
+      int number = line.number(parts.microbatches, "micro-batch");
+      if (seen[std::size_t(number)])
+        line.fail("micro-batch " + std::to_string(number) +
+                  " is in the order twice");
+      seen[std::size_t(number)] = true;
+      parts.order.push_back(number);
+    }
+    if (int(parts.order.size()) != parts.microbatches)
+      line.fail("the order has " + std::to_string(parts.order.size()) +
+                " of " + std::to_string(parts.microbatches) +
+                " micro-batches");
+  }
+
   void readEntry(ListCursor &line) {
     if (line.take("}")) {
       state = State::End;
@@ -262,6 +280,8 @@ private:
       } while (line.take(","));
     } else if (key == "tie") {
       parts.ties.push_back(stageList(line));
+    } else if (key == "order") {
+      readOrder(line);
     } else if (key == "stream") {
       parts.streamNames.push_back(line.name());
       parts.streamOfStage.resize(std::size_t(parts.stages));

@@ -79,6 +79,9 @@ struct Schedule {
   /// and the stream of each stage; null if there are none.
   std::span<const char *const> streams = {};
   const int *streamOfStage = nullptr;
+  /// By micro-batch, its number in the batch (docs/Order.md); empty if they are
+  /// the same.
+  std::span<const int> order = {};
   /// Tells lists that are read at run time apart, which may follow each other
   /// at one address; 0 for a constant.
   std::uint64_t serial = 0;

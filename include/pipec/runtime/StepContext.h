@@ -64,10 +64,11 @@ template <class Model> struct StepContext : StepData<Model> {
   StepKind kind;
   int rank;
   int stage;
+  /// Its number in the batch (Executor::reorder).
   int microbatch;
   /// 0 without slices.
   int slice = 0;
-  /// The micro-batch and the slice in one number (Schedule.h).
+  /// The micro-batch of the schedule and the slice in one number (Schedule.h).
   int unit = 0;
   /// The rank at the other end of a transfer, else -1.
   int peer = -1;
@@ -89,7 +90,8 @@ template <class Model> struct StepContext : StepData<Model> {
   /// model has losses. `proceed` sets it; a handler that does the work itself
   /// does so, unless the model's `loss` does.
   std::optional<LossOf<Model>> *loss = nullptr;
-  /// The losses of this rank so far, by unit; empty if the model has none.
+  /// The losses of this rank so far, by unit of the batch; empty if the model
+  /// has none.
   std::span<const std::optional<LossOf<Model>>> losses;
 
   /// Runs the step as the executor does without a handler. A handler of

@@ -38,8 +38,8 @@ struct Header {
   std::uint64_t bytes = 0;
   /// In a graph of stages, the stage that it is for; otherwise -1.
   std::int32_t other = -1;
-  /// So that all bytes of a header have a value.
-  std::int32_t unused = 0;
+  /// A hash of the order of the batch; 0 if it is as given.
+  std::uint32_t order = 0;
   friend bool operator==(const Header &, const Header &) = default;
 };
 

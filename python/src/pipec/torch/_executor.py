@@ -73,7 +73,7 @@ class Executor:
             ties = Ties(source, self._parts[0], self._transfers, tied_parameters, broadcast_tied)
         self._ties = ties
         # The order of the batches of `step`, and what `reorder` has set.
-        self._order = self._order_of(plan)
+        self._order = source.order
         self._reordered: list[int] | None = None
         self.steered: Callable[[Callable[[Executor], Any]], Any] | None = None
         """What runs a training step, given a function that runs it with an executor."""
@@ -162,11 +162,6 @@ class Executor:
             raise ValueError(f"the order {own} of rank {self.rank} differs from that of another rank")
         self._order = self._reordered = own
 
-    @staticmethod
-    def _order_of(schedule: Any) -> list[int] | None:
-        """The order of the batch for which a schedule was found; a source has none."""
-        return schedule.order if isinstance(schedule, Schedule) else None
-
     def _ordered(self, values: Sequence[_Value]) -> Sequence[_Value]:
         """One value per micro-batch of the schedule, of those of the batch."""
         return values if self._order is None else [values[number] for number in self._order]
@@ -201,14 +196,14 @@ class Executor:
 
     def _prepare(self, schedule: Schedule | Source | Given) -> tuple[Executor, list[int] | None]:
         """The same, and the order of the batch."""
-        source, problem = None, None
-        order = self._order_of(schedule) or self._reordered
+        source, problem, order = None, None, None
         try:
             source = schedule if isinstance(schedule, Source) else load_source(schedule)
             if source is None and isinstance(schedule, Schedule):
                 source = Source(schedule.emit("python", "--passes="))
             if source is None:
                 raise ValueError(f"{schedule!r} is neither a schedule nor an executor of --emit=python")
+            order = source.order or self._reordered
             for what in "maps", "edges", "ties", "streams", "slices", "forward_only":
                 mine, theirs = getattr(self._source, what), getattr(source, what)
                 if mine != theirs:

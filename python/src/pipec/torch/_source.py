@@ -64,8 +64,9 @@ class Source:
     def __init__(self, text: str, file: str | None = None):
         """`file` is where the text is. Raises ValueError for another text."""
         self.text = text
-        self.text_digest = hashlib.sha256(text.encode()).hexdigest()
-        """What ranks compare."""
+        steps = re.sub(r"(?ms)^order = \[\n.*?^\]\n", "", text)
+        self.text_digest = hashlib.sha256(steps.encode()).hexdigest()
+        """What ranks compare; an executor runs every order of the batch."""
         found = re.search(r'^name = "(.*)"$', text, re.M)
         if file is None:
             # Lines of this file show in tracebacks, where another source of this name
@@ -98,6 +99,8 @@ class Source:
         self.maps: list[list[int]] = [homes[at:at + self.stages] for at in range(0, len(homes), self.stages)]
         self.edges: list[tuple[int, int]] = names.get("edges") or [(stage, stage + 1) for stage in range(self.stages - 1)]
         self.ties: list[list[int]] = names.get("ties", [])
+        self.order: list[int] | None = names.get("order")
+        """By micro-batch, its number in the batch; None if they are the same."""
         numbers = names.get("stream_of_stage", [])
         self.streams = {_text(stream): [stage for stage, on in enumerate(numbers) if on == number]
                         for number, stream in enumerate(names.get("streams", ()), 1)}
