@@ -145,7 +145,7 @@ TEST(Minibatch, IsTakenInAnOrder) {
   ordered.order = own;
   ThreadGroup group(2);
   group.run([&](int rank) {
-    Noting model{{2, 4}};
+    Noting model{{2, 4}, {}};
     ThreadTransport transport(group, rank);
     Executor worker(model, transport);
     worker.handle(StepKind::Forward, [&](auto &step) {
