@@ -14,7 +14,7 @@ let laneHeight = 24, sideHeight = 8, memoryHeight = 20;
 function cssColors() {
   const style = getComputedStyle(document.documentElement);
   const color = (name) => style.getPropertyValue("--" + name).trim();
-  return Object.fromEntries(["page", "ink", "soft", "lane", "line", "edge", "accent", "path", "act", "grad", "mem", "alert"]
+  return Object.fromEntries(["page", "ink", "soft", "lane", "line", "edge", "box", "accent", "path", "act", "grad", "mem", "alert"]
     .map((name) => [name, color(name)]));
 }
 

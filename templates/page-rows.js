@@ -121,6 +121,11 @@ class RowPainter {
       g.globalAlpha = faded ? 0.2 : 1;
       g.fillStyle = color;
       g.fillRect(a, y, b - a - (b - a > 4 ? 1 : 0), height);
+      if (b - a > 4) {
+        g.strokeStyle = this.colors.box;
+        g.lineWidth = 0.8;
+        g.strokeRect(a, y + 0.4, b - a - 1, height - 0.8);
+      }
       const isNth = every && lane.kind[i] === kind && lane.nth[i] % every === 0;
       if (height === laneHeight && (isNth || fits.has(typeOfStep(lane, i)))) {
         const name = (this.withKinds || lane.microbatch[i] < 0 ? lane.kind[i] : "") + unitName(lane, i) + chunkName(schedule, lane, i);

@@ -52,7 +52,7 @@ UnitColumns UnitColumns::ofMemory(const ModelSettings &model) {
   return UnitColumns(model.memory, model, Figure::DuringW);
 }
 
-/// The first cost or size of a micro-batch that is no factor.
+/// The first cost or size of a micro-batch that is not a factor.
 static std::optional<std::pair<Place, Figure>>
 firstMicrobatchFigure(const ModelSettings &model) {
   for (const FigureSet *figures : {(const FigureSet *)&model.costs,

@@ -29,16 +29,17 @@ struct Shades {
 };
 
 // On light and dark pages. Neighbouring shades differ by 12 in the lightness L*
-// of CIELAB, from 54 to 92; kinds differ by their hue for all types of color
-// vision (utils/check-colors.py). FSDP actions and sums of tied gradients have
+// of CIELAB, from 54 to 92, and kinds in their hue for all types of color
+// vision (utils/check-colours.py); where there is one chunk, kinds differ in
+// lightness too, for print in gray. FSDP actions and sums of tied gradients have
 // a separate lane: shades of purple, distinguished by lightness, and teal.
 // Copies have lanes of their own: sky blue.
 constexpr Shades palette[] = {
-    {StepKind::F, 0x5c7ce4, 0xdee8fb, 0xb1c2f3},
-    {StepKind::B, 0xbb6f39, 0xfde3c7, 0xdeac84},
-    {StepKind::I, 0x229274, 0xc0f2dd, 0x48a98d},
-    {StepKind::W, 0x838700, 0xe6ef84, 0xadb439},
-    {StepKind::R, 0x9473bb, 0xede5ed, 0xa68ac5},
+    {StepKind::F, 0x5c7ce4, 0xdee8fb, 0x9db2f0},
+    {StepKind::B, 0xbb6f39, 0xfde3c7, 0xf3d2b2},
+    {StepKind::I, 0x229274, 0xc0f2dd, 0x229274},
+    {StepKind::W, 0x838700, 0xe6ef84, 0x9ca121},
+    {StepKind::R, 0x9473bb, 0xede5ed, 0x8a73de},
     {StepKind::ReduceGrad, 0xf0b6e0, 0xf0b6e0, 0xf0b6e0},
     {StepKind::WaitReduceGrad, 0xf0b6e0, 0xf0b6e0, 0xf0b6e0},
     {StepKind::Unshard, 0xc77bb3, 0xc77bb3, 0xc77bb3},

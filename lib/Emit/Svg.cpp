@@ -81,7 +81,7 @@ void SvgWriter::writeStyle() {
   os << "<style>\n" << style;
   if (digitWidth < 60)
     os << ".num { font-size: 8px; }\n";
-  // White lines between boxes must leave most of the color.
+  // Lines around boxes must leave most of the color.
   if (boxWidth < 60)
     os << ".box rect { stroke" << (boxWidth < 20 ? ": none" : "-width: .4")
        << "; }\n";

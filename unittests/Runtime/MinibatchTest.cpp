@@ -196,11 +196,11 @@ TEST(Minibatch, OrdersOfRanksMustBeEqual) {
   EXPECT_NE(orders(three, three).find("the order of the batch has 3 "
                                       "micro-batches, and `gpipe` has 4"),
             std::string::npos);
-  EXPECT_NE(orders(twice, twice).find("no permutation of 4 micro-batches: it "
+  EXPECT_NE(orders(twice, twice).find("not a permutation of 4 micro-batches: it "
                                       "has 1 twice"),
             std::string::npos);
   EXPECT_NE(orders(outside, outside)
-                .find("no permutation of 4 micro-batches: it has 4"),
+                .find("not a permutation of 4 micro-batches: it has 4"),
             std::string::npos);
 }
 

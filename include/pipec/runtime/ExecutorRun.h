@@ -80,7 +80,7 @@ void Executor<M, T>::reorder(std::span<const int> newOrder) {
     bool isNew = number >= 0 && std::size_t(number) < seen.size() &&
                  !seen[std::size_t(number)];
     if (!isNew)
-      throw RefusedError("the order of the batch is no permutation of " +
+      throw RefusedError("the order of the batch is not a permutation of " +
                          std::to_string(newOrder.size()) +
                          " micro-batches: it has " + std::to_string(number) +
                          (number >= 0 && std::size_t(number) < seen.size()

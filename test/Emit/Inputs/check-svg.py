@@ -5,15 +5,17 @@
 
 A picture is well-formed XML with a title and a description; its boxes are on
 lanes, also those of streams, and do not overlap; numbers are on boxes and contrast with them. On light
-and on dark pages boxes contrast with idle time, and colours of different kinds
-differ in lightness (for print in grey) and as people with the common colour
-blindnesses see them. With --ir, the boxes are those of the
+and on dark pages boxes or the lines around them contrast with idle time, and colours of
+different kinds differ for all types of colour vision, and in lightness (for print in
+grey) where ranks have one chunk. With --ir, the boxes are those of the
 compute steps of a step IR: as many, with the same micro-batches in order.
 """
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 import argparse
+import importlib.util
 import itertools
+import pathlib
 import re
 import sys
 import xml.etree.ElementTree as ET
@@ -21,34 +23,18 @@ import xml.etree.ElementTree as ET
 SVG = "{http://www.w3.org/2000/svg}"
 KINDS = {"0": "F", "1": "B", "2": "I", "3": "W", "4": "R", "5": "UPDATE"}
 
-# Linear RGB as a dichromat sees it: Machado, Oliveira and Fernandes, "A
-# Physiologically-based Model for Simulation of Color Vision Deficiency", 2009.
-BLINDNESS = {
-    "protanopia": ((0.152286, 1.052583, -0.204868), (0.114503, 0.786281, 0.099216), (-0.003882, -0.048116, 1.051998)),
-    "deuteranopia": ((0.367322, 0.860646, -0.227968), (0.280085, 0.672501, 0.047413), (-0.011820, 0.042940, 0.968881)),
-    "tritanopia": ((1.255528, -0.076749, -0.178779), (-0.078411, 0.930809, 0.147602), (0.004733, 0.691367, 0.303900)),
-}
+spec = importlib.util.spec_from_file_location(
+    "colours", pathlib.Path(__file__).resolve().parents[3] / "utils" / "check-colours.py")
+colours = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(colours)
 
 
-def linear(color):
-    values = [int(color[i:i + 2], 16) / 255 for i in (1, 3, 5)]
-    return [v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4 for v in values]
-
-
-def luminance(rgb):
-    return 0.2126 * rgb[0] + 0.7152 * rgb[1] + 0.0722 * rgb[2]
-
-
-def lab(rgb):
-    x = 0.4124 * rgb[0] + 0.3576 * rgb[1] + 0.1805 * rgb[2]
-    z = 0.0193 * rgb[0] + 0.1192 * rgb[1] + 0.9505 * rgb[2]
-    f = [v ** (1 / 3) if v > 0.008856 else 7.787 * v + 16 / 116
-         for v in (max(x, 0) / 0.9505, max(luminance(rgb), 0), max(z, 0) / 1.089)]
-    return 116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])
+def luminance(color):
+    return sum(weight * channel for weight, channel in zip(colours.XYZ[1], colours.linear(color)))
 
 
 def contrast(a, b):
-    dark, light = sorted((luminance(linear(a)), luminance(linear(b))))
+    dark, light = sorted((luminance(a), luminance(b)))
     return (light + 0.05) / (dark + 0.05)
 
 
@@ -63,6 +49,8 @@ def check_colors(style):
     for part in style.split("@media (prefers-color-scheme: dark)"):
         for fill in re.findall(r"^\.(\w+) \{ fill: (#\w{6}); \}$", part, re.M):
             fills.setdefault(fill[0], []).append(fill[1])
+        for stroke in re.findall(r"^\.box rect \{ stroke: (#\w{6})", part, re.M):
+            fills.setdefault("box", []).append(stroke)
     check(all(len(colors) == 2 for name, colors in fills.items() if re.match(r"[kt]\d|lane", name)),
           f"not a light and a dark colour for everything: {fills}")
     for scheme in 0, 1:
@@ -73,21 +61,21 @@ def check_colors(style):
 def check_scheme(fills):
     for name, color in fills.items():
         if name[0] == "k":
-            ratio = contrast(color, fills["lane"])
+            ratio = max(contrast(shown, fills["lane"]) for shown in (color, fills["box"]))
             check(ratio >= 3, f"{name} has a contrast of {ratio:.2f} with idle time")
         if re.fullmatch(r"k\ds\d", name):
             ratio = contrast(color, fills["t" + name[1]])
             check(ratio >= 4.5, f"numbers on {name} have a contrast of {ratio:.1f}")
     kinds = {name: color for name, color in fills.items() if re.fullmatch(r"k[0-5]s\d", name)}
+    shades = len({name[3] for name in kinds})
     for (a, first), (b, second) in itertools.combinations(kinds.items(), 2):
         if a[1] == b[1]:
             continue
-        apart = abs(lab(linear(first))[0] - lab(linear(second))[0])
-        check(apart >= 5 or max(a[1], b[1]) > "3", f"{a} and {b} are {apart:.1f} apart in lightness")
-        for name, matrix in BLINDNESS.items():
-            seen = [lab([sum(m * v for m, v in zip(row, linear(c))) for row in matrix]) for c in (first, second)]
-            apart = sum((p - q) ** 2 for p, q in zip(*seen)) ** 0.5
-            check(apart >= 15, f"{a} and {b} are {apart:.1f} apart with {name}")
+        apart = abs(colours.lab(first, "normal")[0] - colours.lab(second, "normal")[0])
+        check(apart >= 5 or shades > 1 or max(a[1], b[1]) > "3", f"{a} and {b} are {apart:.1f} apart in lightness")
+        for vision in colours.VISION:
+            apart = colours.distance(first, second, vision)
+            check(apart >= (15 if shades == 1 else colours.NEEDED[vision]), f"{a} and {b} are {apart:.1f} apart for {vision} vision")
 
 
 def lanes_of(lane, names):
