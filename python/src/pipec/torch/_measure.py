@@ -4,21 +4,26 @@
 from __future__ import annotations
 
 import dataclasses
+import resource
 import statistics
 import time
 import weakref
-from typing import Any, Callable, Iterable, Iterator, NamedTuple, Sequence
+from collections import deque
+from typing import Any, Callable, Iterable, Iterator, Mapping, NamedTuple, Sequence
 
 import torch
 from torch.distributed.pipelining._backward import stage_backward_input, stage_backward_weight
 
 Tensors = tuple[torch.Tensor, ...]
 
-MEMBERS = 3
-"""The number of layers of a kind that are measured."""
 WARM_UPS = 2
 """The runs of a layer before those that count."""
-NOT_MEASURED = ["p2p and occupancy: one process sends nothing", "memory during steps: only what is kept between them"]
+ALIVE = 2
+"""The micro-batches between their forward and their backward."""
+NOT_MEASURED = ["p2p and occupancy: one process sends nothing; with gloo, transfers also take time of the processors that compute",
+                "memory during steps: only what is kept between them"]
+MANY_FAULTS = 1000
+"""The page faults of a micro-batch that are worth a word."""
 
 
 class MeasureError(RuntimeError):
@@ -47,13 +52,17 @@ class _Sizes(NamedTuple):
     """The tensors that it gives to the next layer."""
 
 
+def _no_times() -> dict[str, list[float]]:
+    return {figure: [] for figure in "FBIW"}
+
+
 @dataclasses.dataclass
 class _Kind:
     """Layers of equal structure with inputs of equal shapes."""
 
     members: list[int]
     letter: str = "?"
-    times: dict[str, list[float]] = dataclasses.field(default_factory=lambda: {figure: [] for figure in "FBIW"})
+    times: dict[str, list[float]] = dataclasses.field(default_factory=_no_times)
     sizes: list[_Sizes] = dataclasses.field(default_factory=list)
     parameters: int = 0
     gradients: int = 0
@@ -67,11 +76,11 @@ def measure(layers: Iterable[torch.nn.Module], sample: Any, *, device: str | tor
 
     `layers` are run one after the other, a tuple that one returns as the arguments of
     the next; `sample` is the input of the first, a tensor or a tuple. Layers of the same
-    structure are one kind, of which up to three are measured, `repeats` times each:
-    forward, whole backward, and the two halves of a split backward as PyTorch's
-    pipelining runs them. `device` is where they run, by default where they are.
-    `optimizer` is made for the parameters of a layer to learn the size of its state;
-    None if there is none.
+    structure are one kind, of which up to three are measured. These run as a stage of a
+    pipeline does, `repeats` micro-batches with each form of the backward: forward, whole
+    backward, and the two halves of a split backward as PyTorch's pipelining runs them.
+    `device` is where they run, by default where they are. `optimizer` is made for the
+    parameters of a layer to learn the size of its state; None if there is none.
 
     Raises MeasureError, with the layer, if one fails, and ValueError without layers.
     """
@@ -82,16 +91,20 @@ def measure(layers: Iterable[torch.nn.Module], sample: Any, *, device: str | tor
         raise ValueError(f"repeats is {repeats}, and not positive")
     run = _Run(modules, torch.device(device) if device is not None else _device_of(modules))
     inputs, kinds = run.kinds(sample if isinstance(sample, tuple) else (sample,))
+    chosen = {index: kind for kind in kinds
+              for index in (kind.members[0], kind.members[len(kind.members) // 2], kind.members[-1])}
+    run.time(sorted(chosen), inputs, repeats, {index: kind.times for index, kind in chosen.items()})
     for kind in kinds:
-        chosen = sorted({kind.members[0], kind.members[len(kind.members) // 2], kind.members[-1]})
-        for index in chosen[:MEMBERS]:
-            run.time(index, inputs[index], repeats, kind.times)
         _count_parameters(kind, modules[kind.members[0]], optimizer)
     for index, sizes in enumerate(run.sizes(inputs)):
         next(kind for kind in kinds if index in kind.members).sizes.append(sizes)
     _name(kinds, len(modules))
     profile = _profile(kinds, len(modules), run.device, repeats)
     profile["measured"].update(ties=_ties(modules), skips=_skips(inputs))
+    if run.device.type == "cpu" and run.faults >= MANY_FAULTS:
+        profile["measured"]["left_out"].append(
+            f"page faults of the job: these layers had {run.faults} in a micro-batch, since memory went back to the system; "
+            "MALLOC_MMAP_THRESHOLD_ and MALLOC_TRIM_THRESHOLD_ keep it")
     return profile
 
 
@@ -128,11 +141,22 @@ def _bytes(tensors: Iterable[torch.Tensor]) -> dict[int, int]:
     return dict(_storage(tensor) for tensor in tensors)
 
 
+class _Ran(NamedTuple):
+    """A forward of a layer that has run: the inputs whose gradients are wanted, and the
+    outputs that the backward starts from."""
+
+    layer: int
+    wanted: list[torch.Tensor]
+    roots: list[torch.Tensor]
+
+
 class _Run:
     """The layers on their device."""
 
     def __init__(self, modules: Sequence[torch.nn.Module], device: torch.device):
         self._modules, self.device = modules, device
+        self.faults = 0
+        """The page faults of a micro-batch."""
         for module in modules:
             module.to(device)
 
@@ -177,28 +201,61 @@ class _Run:
         times.append((self._now() - begin) * 1000)
         return result
 
-    def time(self, index: int, inputs: tuple[Any, ...], repeats: int, times: dict[str, list[float]]) -> None:
-        """Adds the times of `repeats` runs of a layer with either form of its backward."""
-        trained = [value for value in self._modules[index].parameters() if value.requires_grad]
-        for turn in range(repeats + WARM_UPS):
-            into: dict[str, list[float]] = times if turn >= WARM_UPS else {figure: [] for figure in "FBIW"}
-            fresh, wanted = self._fresh(index, inputs)
-            outputs = self._timed(into["F"], lambda: self._call(index, fresh))
-            if not (roots := _roots(outputs)):
-                for figure in "BIW":
-                    into[figure].append(0)
+    def time(self, chosen: Sequence[int], inputs: Sequence[tuple[Any, ...]], repeats: int,
+             times: Mapping[int, dict[str, list[float]]]) -> None:
+        """Adds the times of `repeats` micro-batches with either form of the backward, as a
+        stage of these layers runs them in 1F1B: forwards in order and backwards in reverse,
+        `ALIVE` micro-batches at once, whose gradients are added. A layer that runs on its own
+        finds its weights and activations in caches."""
+        alive = deque[tuple[bool, Any, list[_Ran]]]()
+        faults: list[int] = []
+        for turn in range(2 * (repeats + WARM_UPS)):
+            into = times if turn >= 2 * WARM_UPS else {index: _no_times() for index in chosen}
+            begin = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+            alive.append((turn % 2 == 1, into, [self._forward(index, inputs[index], into[index]) for index in chosen]))
+            if len(alive) == ALIVE:
+                self._backward(*alive.popleft())
+            faults.append(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - begin)
+        while alive:
+            self._backward(*alive.popleft())
+        self.faults = round(statistics.mean(faults[2 * WARM_UPS:]))
+        for index in chosen:
+            self._modules[index].zero_grad(set_to_none=True)
+
+    def _forward(self, index: int, inputs: tuple[Any, ...], into: dict[str, list[float]]) -> _Ran:
+        # The layer before has just made the inputs.
+        inputs = tuple(value.clone() if isinstance(value, torch.Tensor) else value for value in inputs)
+        fresh, wanted = self._fresh(index, inputs)
+        outputs = self._timed(into["F"], lambda: self._call(index, fresh))
+        return _Ran(index, wanted, _roots(outputs))
+
+    def _backward(self, split: bool, into: Mapping[int, dict[str, list[float]]], ran: list[_Ran]) -> None:
+        """Whole or split, of what the forwards of a micro-batch have left."""
+        halves: list[tuple[_Ran, Any]] = []
+        while ran:
+            one = ran.pop()
+            times = into[one.layer]
+            if not one.roots:
+                for figure in "IW" if split else "B":
+                    times[figure].append(0)
                 continue
-            gradients = [torch.ones_like(root) for root in roots]
-            self._timed(into["B"], lambda: torch.autograd.backward(roots, gradients))
-            fresh, wanted = self._fresh(index, inputs)
-            roots = _roots(self._call(index, fresh))
-            if not wanted:
-                into["I"].append(0)
-                self._timed(into["W"], lambda: torch.autograd.backward(roots, gradients))
+            gradients = [torch.ones_like(root) for root in one.roots]
+            if not split:
+                self._timed(times["B"], lambda: torch.autograd.backward(one.roots, gradients))
+            elif one.wanted:
+                halves.append((one, self._timed(times["I"], lambda: self._input_half(one.layer, one.roots, gradients, one.wanted))))
             else:
-                groups = self._timed(into["I"], lambda: self._input_half(index, roots, gradients, wanted))
-                self._timed(into["W"], lambda: stage_backward_weight(iter(trained), groups))
-            self._forget(index, wanted)
+                times["I"].append(0)
+                halves.append((one, gradients))
+            del one, gradients
+        while halves:
+            one, rest = halves.pop(0)
+            if one.wanted:
+                trained = [value for value in self._modules[one.layer].parameters() if value.requires_grad]
+                self._timed(into[one.layer]["W"], lambda: stage_backward_weight(iter(trained), rest))
+            else:
+                self._timed(into[one.layer]["W"], lambda: torch.autograd.backward(one.roots, rest))
+            del one, rest
 
     def _input_half(self, index: int, roots: list[torch.Tensor], gradients: list[torch.Tensor],
                     wanted: list[torch.Tensor]) -> Any:
@@ -361,6 +418,6 @@ def _profile(kinds: Sequence[_Kind], layers: int, device: torch.device, repeats:
                 "parameters": kind.parameters, "gradients": kind.gradients, "optimizer": kind.optimizer,
                 "output": _mean_size(kind, "output"),
             } for kind in kinds},
-            "left_out": NOT_MEASURED,
+            "left_out": list(NOT_MEASURED),
         },
     }
