@@ -13,6 +13,7 @@ from torch import nn
 
 import pipec
 import pipec.torch
+from pipec.torch import _measure
 
 WIDTH, VOCABULARY, BATCH, LENGTH, BLOCKS = 16, 50, 2, 8, 4
 FLOAT = 4
@@ -118,6 +119,17 @@ def check_kinds():
     assert all(value.grad is None for value in model.parameters())
 
 
+def check_faults():
+    """Page faults are named where there are many: not with small layers."""
+    layers = [nn.Linear(8, 8), nn.Linear(8, 8)]
+    named = []
+    for many in (_measure.MANY_FAULTS, 0):
+        _measure.MANY_FAULTS = many
+        left_out = pipec.torch.measure(layers, torch.zeros(3, 8), repeats=2)["measured"]["left_out"]
+        named.append([text for text in left_out if text.startswith("page faults of the job: ")])
+    assert [len(texts) for texts in named] == [0, 1] and "MALLOC_TRIM_THRESHOLD_" in named[1][0], named
+
+
 def check_errors():
     for arguments, text in ((["model:none"], "module 'model' has no attribute 'none'"), (["model:alone"], "does not return (layers, sample)"),
                             (["model:broken"], "shapes cannot be multiplied"),
@@ -136,4 +148,5 @@ def check_errors():
 check_model()
 check_skips()
 check_kinds()
+check_faults()
 check_errors()
