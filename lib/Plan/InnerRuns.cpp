@@ -3,6 +3,8 @@
 
 #include "Plan/InnerRuns.h"
 
+#include "Support/Json.h"
+
 #include "llvm/Support/Format.h"
 
 #include <limits>
@@ -36,7 +38,7 @@ FailureOr<json::Object> InnerRuns::tryToAsk(CommandWords words) {
   words.push_back("--format=json");
   std::string printed;
   int status = call(words, printed);
-  Expected<json::Value> value = json::parse(printed);
+  Expected<json::Value> value = parseJson(printed);
   if (value && (status == 0 || words.front() == "compare"))
     if (json::Object *object = value->getAsObject())
       return std::move(*object);

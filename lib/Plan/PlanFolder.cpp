@@ -7,6 +7,7 @@
 #include "Driver/Program.h"
 #include "Plan/PlanRequest.h"
 #include "Support/Diagnostics/CommandDiags.h"
+#include "Support/Json.h"
 #include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -66,7 +67,7 @@ static FailureOr<json::Object> readObject(StringRef path, DiagEngine &diags) {
   FailureOr<StringRef> text = openInput(path, diags, uint64_t(64) << 20);
   if (failed(text))
     return failure();
-  Expected<json::Value> value = json::parse(*text);
+  Expected<json::Value> value = parseJson(*text);
   if (value)
     if (json::Object *object = value->getAsObject())
       return std::move(*object);

@@ -6,6 +6,7 @@
 #include "Driver/Grid.h"
 #include "Support/Diagnostics/CommandDiags.h"
 #include "Support/InputFile.h"
+#include "Support/Json.h"
 #include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -110,7 +111,7 @@ LogicalResult PlanRequest::readProfile(DiagEngine &diags) {
         hasPorts || cost.contains("p2p") || cost.contains("occupancy");
   };
   llvm::for_each(args.list(Opt::Cost), note);
-  Expected<json::Value> value = json::parse(*text);
+  Expected<json::Value> value = parseJson(*text);
   if (!value) {
     consumeError(value.takeError());
     return success();
