@@ -29,8 +29,7 @@ public:
   LogicalResult run();
 
 private:
-  LogicalResult readOptions();
-  LogicalResult openSources();
+  LogicalResult readInput();
   void checkAll();
   LogicalResult checkCertificate();
   LogicalResult checkEverySize(StringRef text, const Schedule &schedule);
@@ -40,7 +39,6 @@ private:
   Grid grid;
   LowerOptions lowering;
   std::vector<CostSettings> costs;
-  std::vector<std::string> inputs;
   ScheduleList schedules;
   std::vector<CheckResult> results;
 };
@@ -51,27 +49,16 @@ private:
 // Options
 //===----------------------------------------------------------------------===//
 
-LogicalResult Check::readOptions() {
+LogicalResult Check::readInput() {
   if (failed(readLoweringButCosts(args, lowering, diags)) ||
       failed(store(readLayout(args, lowering.given.layout, diags),
                    lowering.given.layout)) ||
-      failed(store(Grid::read(args, Grid::Values::Many, inputs, diags), grid)))
+      failed(store(readCosts(args, diags), costs)) ||
+      failed(schedules.addAll(grid, search, args, diags)))
     return failure();
   lowering.given.keepOwnSizes = true;
-  if (args.isOn(Opt::Library, false))
-    append_range(inputs, search.libraryFiles());
-  if (inputs.empty())
-    return reportMissingInput(diags);
-  if (failed(store(readCosts(args, diags), costs)))
-    return failure();
   if (costs.empty())
     costs.emplace_back();
-  return success();
-}
-
-LogicalResult Check::openSources() {
-  if (failed(schedules.addAll(inputs, search, args, diags)))
-    return failure();
   std::vector<const ast::ScheduleDecl *> decls = schedules.decls();
   if (failed(
           checkInputOptions(args, !decls.empty(), schedules.hasSteps(), diags)))
@@ -273,7 +260,7 @@ LogicalResult Check::checkCertificate() {
 LogicalResult Check::run() {
   if (args.has(Opt::Certificate))
     return checkCertificate();
-  if (failed(readOptions()) || failed(openSources()))
+  if (failed(readInput()))
     return failure();
   checkAll();
   return write([&](raw_ostream &os) { printText(os); },

@@ -6,6 +6,7 @@
 #include "Driver/Figures.h"
 #include "Driver/Input.h"
 #include "Support/Diagnostics/AnalysisDiags.h"
+#include "Support/Json.h"
 #include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -25,14 +26,15 @@ static std::string metricText(Expectation::Metric metric) {
 static std::string clauseText(Expectation::Metric metric,
                               const DerivedClause &clause,
                               const char *separator) {
-  std::string text = "expect " + metricText(metric) + " == " + clause.value;
-  return text + (clause.condition.empty() ? "" : separator + clause.condition) +
-         ";";
+  return "expect " + metricText(metric) + " == " + clause.value +
+         (clause.condition.empty() ? "" : separator + clause.condition) + ";";
 }
 
 /// Puts an expression of a clause into LaTeX.
 static std::string latexText(StringRef text) {
-  static constexpr std::pair<StringRef, StringRef> symbols[] = {
+  static constexpr StringRef closeCeil = "} \\right\\rceil";
+  // With what closes the parenthesis of a function.
+  static constexpr std::array<StringRef, 3> symbols[] = {
       {" && ", ",\\ "},
       {"<=", "\\le"},
       {">=", "\\ge"},
@@ -41,36 +43,29 @@ static std::string latexText(StringRef text) {
       {"%", "\\bmod"},
       {"*", "\\,"},
       {"&", "\\&"},
-      {"ceil_div(", "\\left\\lceil \\frac{"},
-      {"cost(", "c_{"},
-      {"min(", "\\min("},
-      {"max(", "\\max("},
-      {"(", "("}};
+      {"ceil_div(", "\\left\\lceil \\frac{", closeCeil},
+      {"cost(", "c_{", "}"},
+      {"min(", "\\min(", ")"},
+      {"max(", "\\max(", ")"},
+      {"(", "(", ")"}};
   std::string result;
-  // What closes each open parenthesis.
-  std::vector<StringRef> open;
-  constexpr StringRef closeCeil = "} \\right\\rceil";
+  SmallVector<StringRef> open = {""};
   while (!text.empty()) {
-    auto symbol = find_if(symbols, [&](const auto &each) {
-      return text.consume_front(each.first);
-    });
+    auto symbol = find_if(
+        symbols, [&](const auto &each) { return text.consume_front(each[0]); });
     if (symbol != std::end(symbols)) {
-      result += symbol->second;
-      if (symbol->first.ends_with("("))
-        open.push_back(symbol->first == "ceil_div(" ? closeCeil
-                       : symbol->first == "cost("   ? "}"
-                                                    : ")");
-    } else if (!open.empty() && text.consume_front(")")) {
-      result += open.back();
-      open.pop_back();
-    } else if (!open.empty() && open.back() == closeCeil &&
-               text.consume_front(", ")) {
+      result += (*symbol)[1];
+      if (!(*symbol)[2].empty())
+        open.push_back((*symbol)[2]);
+    } else if (text.consume_front(")")) {
+      result += open.pop_back_val();
+    } else if (open.back() == closeCeil && text.consume_front(", ")) {
       result += "}{";
     } else {
-      size_t length = std::max<size_t>(1, text.take_while(isWordByte).size());
-      StringRef word = text.take_front(length);
-      text = text.drop_front(length);
-      bool isName = length > 1 && !isDigit(word[0]);
+      StringRef word = text.take_front(
+          std::max<size_t>(1, text.take_while(isWordByte).size()));
+      text = text.drop_front(word.size());
+      bool isName = word.size() > 1 && !isDigit(word[0]);
       result += isName ? "\\mathit{" + join(split(word, '_'), "\\_") + "}"
                        : word.str();
     }
@@ -101,9 +96,8 @@ public:
     if (failed(readInput()))
       return failure();
     LogicalResult derived = derive();
-    if (results.empty())
-      return failure();
-    if (failed(write([&](raw_ostream &os) { printText(os); },
+    if (results.empty() ||
+        failed(write([&](raw_ostream &os) { printText(os); },
                      [&](json::OStream &json) { printJson(json); })))
       return failure();
     return derived;
@@ -111,7 +105,6 @@ public:
 
 private:
   LogicalResult readInput() {
-    std::vector<std::string> inputs;
     if (failed(readLowering(args, lowering, diags)))
       return failure();
     if (args.list(Opt::Cost).size() > 1)
@@ -121,20 +114,13 @@ private:
       return reportUsageError(
           diags, "derive takes a profile of costs per stage, not per part");
     lowering.given.keepOwnSizes = true;
-    if (failed(
-            store(Grid::read(args, Grid::Values::Many, inputs, diags), grid)))
-      return failure();
-    grid.setDefault("ranks", to_vector(seq_inclusive<int64_t>(2, 12)));
-    grid.setDefault("microbatches", to_vector(seq_inclusive<int64_t>(2, 30)));
-    if (args.isOn(Opt::Library, false))
-      append_range(inputs, search.libraryFiles());
-    if (inputs.empty())
-      return reportMissingInput(diags);
-    if (failed(schedules.addAll(inputs, search, args, diags)))
+    if (failed(schedules.addAll(grid, search, args, diags)))
       return failure();
     if (schedules.hasSteps())
       return reportUsageError(
           diags, "derive takes programs, since steps have one size only");
+    grid.setDefault("ranks", to_vector(seq_inclusive<int64_t>(2, 12)));
+    grid.setDefault("microbatches", to_vector(seq_inclusive<int64_t>(2, 30)));
     return grid.fit(schedules.decls(), /*otherInputs=*/false, diags);
   }
 
@@ -148,17 +134,14 @@ private:
           pipec::derive({*source, *schedule, lowering, grid,
                          ownCosts || schedule->cost, diags},
                         [&] { progress.advance(); });
-      bool isEmpty = succeeded(derived) &&
-                     all_of(derived->figures, [](const DerivedFigure &figure) {
-                       return figure.clauses.empty();
-                     });
-      if (isEmpty)
+      auto isEmpty = [](const auto &figure) { return figure.clauses.empty(); };
+      bool found = succeeded(derived) && !all_of(derived->figures, isEmpty);
+      if (found)
+        results.push_back(std::move(*derived));
+      else if (succeeded(derived))
         (void)diags.report(schedule->decl->name.range, diag::NoFormula,
                            derived->name);
-      if (failed(derived) || isEmpty)
-        good = false;
-      else
-        results.push_back(std::move(*derived));
+      good &= found;
     }
     return success(good);
   }
@@ -207,42 +190,32 @@ private:
   }
 
   void printJson(json::OStream &json) const {
-    json.attributeArray("schedules", [&] {
-      for (const Derivation &result : results)
-        json.object([&] {
-          json.attribute("name", json::fixUTF8(result.name));
-          json.attribute("file", json::fixUTF8(result.path));
-          json.attribute("fitted", result.fitted);
-          json.attribute("held_out", result.heldOut);
-          json.attribute("refused", result.refused);
-          json.attribute("own_costs_only", result.ownCostsOnly);
-          json.attribute("has_places", result.hasPlaces);
-          result.assumed.write(json);
-          json.attribute("profile_memory", !lowering.given.allMemory().empty());
-          json.attributeArray("figures", [&] {
-            for (const DerivedFigure &figure : result.figures)
-              json.object([&] {
-                json.attribute("metric", metricText(figure.metric));
-                json.attributeArray("clauses", [&] {
-                  for (const DerivedClause &clause : figure.clauses)
-                    json.object([&] {
-                      json.attribute("clause",
-                                     clauseText(figure.metric, clause, " if "));
-                      json.attribute("value", clause.value);
-                      json.attribute("condition", clause.condition);
-                      json.attribute("fitted", clause.fitted);
-                      json.attribute("held_out", clause.heldOut);
-                      json.attribute("sliver", clause.isSliver);
-                    });
-                });
-                json.attribute("uncovered", figure.uncovered);
-                if (figure.uncovered)
-                  writeParams(json, figure.firstUncovered, "first_uncovered");
-                else
-                  json.attribute("first_uncovered", nullptr);
-              });
-          });
+    writeObjects(json, "schedules", results, [&](const Derivation &result) {
+      json.attribute("name", json::fixUTF8(result.name));
+      json.attribute("file", json::fixUTF8(result.path));
+      json.attribute("fitted", result.fitted);
+      json.attribute("held_out", result.heldOut);
+      json.attribute("refused", result.refused);
+      json.attribute("own_costs_only", result.ownCostsOnly);
+      json.attribute("has_places", result.hasPlaces);
+      result.assumed.write(json);
+      json.attribute("profile_memory", !lowering.given.allMemory().empty());
+      writeObjects(json, "figures", result.figures, [&](const auto &figure) {
+        json.attribute("metric", metricText(figure.metric));
+        writeObjects(json, "clauses", figure.clauses, [&](const auto &clause) {
+          json.attribute("clause", clauseText(figure.metric, clause, " if "));
+          json.attribute("value", clause.value);
+          json.attribute("condition", clause.condition);
+          json.attribute("fitted", clause.fitted);
+          json.attribute("held_out", clause.heldOut);
+          json.attribute("sliver", clause.isSliver);
         });
+        json.attribute("uncovered", figure.uncovered);
+        if (figure.uncovered)
+          writeParams(json, figure.firstUncovered, "first_uncovered");
+        else
+          json.attribute("first_uncovered", nullptr);
+      });
     });
   }
 

@@ -6,6 +6,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/Sequence.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -75,14 +76,7 @@ public:
         if (inside[i])
           values.insert(atom);
     }
-    // No quotient, or one; a variable that equals it is simpler.
-    auto variables = to_vector(seq<unsigned>(1, valuesOf.size()));
-    addFamily(variables);
-    for (unsigned atom : seq<unsigned>(valuesOf.size(), figure.names.size())) {
-      variables.insert(variables.begin(), atom);
-      addFamily(variables);
-      variables.erase(variables.begin());
-    }
+    addFamilies();
     addConditions();
   }
 
@@ -111,16 +105,23 @@ private:
   using Subset = BitVector;
   using Family = std::vector<AtomProduct>;
 
-  /// The products of up to two atoms, the simplest last.
-  void addFamily(ArrayRef<unsigned> atoms) {
-    Family &family = families.emplace_back();
-    for (size_t i = 0; i != atoms.size(); ++i)
-      for (unsigned second : atoms.drop_front(i))
-        family.push_back(
-            {std::min(atoms[i], second), std::max(atoms[i], second)});
-    for (unsigned atom : atoms)
-      family.push_back({0, atom});
-    family.push_back({0, 0});
+  /// The products of up to two variables and quotients, the simplest last:
+  /// first without quotients, then with each; a variable that equals a quotient
+  /// is simpler.
+  void addFamilies() {
+    for (unsigned quotient = figure.numVariables;
+         quotient != figure.names.size(); ++quotient) {
+      auto atoms = to_vector(seq<unsigned>(1, valuesOf.size()));
+      if (quotient > figure.numVariables)
+        atoms.insert(atoms.begin(), quotient);
+      Family &family = families.emplace_back();
+      for (size_t i = 0; i != atoms.size(); ++i)
+        for (unsigned second : ArrayRef(atoms).drop_front(i))
+          family.push_back(std::minmax(atoms[i], second));
+      for (unsigned atom : atoms)
+        family.push_back({0, atom});
+      family.push_back({0, 0});
+    }
   }
 
   void addCondition(std::string text,
@@ -129,6 +130,15 @@ private:
     for (auto [i, sample] : enumerate(samples))
       met[i] = sample.atoms.empty() || holds(sample.atoms);
     conditions.push_back({std::move(text), std::move(met)});
+  }
+
+  /// A condition and its opposite.
+  void addConditions(const Twine &left, StringRef relation, StringRef opposite,
+                     const Twine &right,
+                     function_ref<bool(ArrayRef<int64_t>)> holds) {
+    for (bool wanted : {true, false})
+      addCondition((left + (wanted ? relation : opposite) + right).str(),
+                   [&](ArrayRef<int64_t> at) { return holds(at) == wanted; });
   }
 
   /// `x * a >= y * b + bound`, and the opposite.
@@ -140,13 +150,10 @@ private:
     std::string rest = product(y, b);
     if (bound != 0 && bound != 1)
       rest += (bound < 0 ? " - " : " + ") + itostr(std::abs(bound));
-    for (bool wanted : {true, false}) {
-      const char *relation =
-          bound == 1 ? (wanted ? " > " : " <= ") : (wanted ? " >= " : " < ");
-      addCondition(product(x, a) + relation + rest, [&](ArrayRef<int64_t> at) {
-        return (x * at[a] - y * at[b] >= bound) == wanted;
-      });
-    }
+    addConditions(
+        product(x, a), bound == 1 ? " > " : " >= ", bound == 1 ? " <= " : " < ",
+        rest,
+        [&](ArrayRef<int64_t> at) { return x * at[a] - y * at[b] >= bound; });
   }
 
   void addConditions() {
@@ -158,12 +165,9 @@ private:
               formatv("{0} % {1} == {2}", figure.names[a], modulus, rest),
               [&](ArrayRef<int64_t> at) { return at[a] % modulus == rest; });
     for (unsigned b : figure.divisors)
-      for (bool wanted : {true, false})
-        addCondition(formatv("{0} % {1} {2} 0", figure.names[1],
-                             figure.names[b], wanted ? "==" : "!="),
-                     [&](ArrayRef<int64_t> at) {
-                       return (at[1] % at[b] == 0) == wanted;
-                     });
+      addConditions(figure.names[1] + " % " + figure.names[b],
+                    " == ", " != ", "0",
+                    [&](ArrayRef<int64_t> at) { return at[1] % at[b] == 0; });
     for (unsigned a : seq<unsigned>(1, valuesOf.size()))
       for (unsigned b : seq<unsigned>(a + 1, valuesOf.size()))
         for (auto [x, y] : {std::pair(1, 1), {1, 2}, {2, 1}})
@@ -192,19 +196,15 @@ private:
         (Subset(subset) &= heldOut).count() < minHeldOut)
       return false;
     for (unsigned atom : seq<unsigned>(1, figure.names.size())) {
-      size_t needed = count_if(polynomial.terms, [&](const auto &term) {
+      size_t own = count_if(polynomial.terms, [&](const auto &term) {
         auto [a, b] = term.second;
         return b == atom && (a == 0 || a == atom);
       });
-      if (needed)
-        needed += 2;
-      else if (atom < valuesOf.size())
-        needed = std::min<size_t>(3, valuesOf[atom].size());
+      size_t least = atom < valuesOf.size() ? valuesOf[atom].size() : 0;
       std::set<int64_t> values;
       for (unsigned i : subset.set_bits())
-        if (values.size() < needed)
-          values.insert(samples[i].atoms[atom]);
-      if (values.size() < needed)
+        values.insert(samples[i].atoms[atom]);
+      if (values.size() < (own ? own + 2 : std::min<size_t>(3, least)))
         return false;
     }
     return true;
@@ -230,21 +230,23 @@ private:
     return std::nullopt;
   }
 
-  /// The least or the largest of two polynomials: one is fitted to the samples
-  /// on one side of a comparison, the other to those that it does not explain.
-  std::optional<Formula> pieces(const Subset &subset, size_t component,
-                                const Family &family) {
+  /// A polynomial is fitted to the samples on one side of a condition, all for
+  /// the first one, and a second to those that it does not explain, if any: the
+  /// formula is the least or the largest of both.
+  std::optional<Formula> fit(const Subset &subset, size_t component,
+                             const Family &family, size_t numSides) {
     Subset explained(samples.size());
-    for (const auto &[_, side] : conditions) {
+    for (const auto &[_, side] : ArrayRef(conditions).take_front(numSides)) {
       Subset part = subset, rest = subset;
       part &= side;
-      if (part.count() < minSamples || part == rest || !part.test(explained))
+      if (part.count() < minSamples || !part.test(explained))
         continue;
       std::optional<Polynomial> first = fit(part, component, family);
       if (!first)
         continue;
       explained = exactAt({{*first}}, component);
-      rest.reset(explained);
+      if (rest.reset(explained).none())
+        return Formula{{*first}};
       if (std::optional<Polynomial> second = fit(rest, component, family))
         for (bool isMax : {false, true})
           if (Formula formula{{*first, *second}, isMax};
@@ -254,21 +256,19 @@ private:
     return std::nullopt;
   }
 
-  /// Adds formulas for the samples of a clause. Returns false if there are
-  /// none.
+  /// Adds formulas for the samples of a clause, first one polynomial each.
+  /// Returns false if there are none.
   bool addFormulas(FoundClause &clause) {
     if (clause.samples.anyCommon(unknown))
       return false;
-    size_t numWithPieces = clause.conditions.empty() ? families.size() : 1;
-    for (size_t component : seq(figure.numComponents)) {
+    size_t numComponents = samples[clause.samples.find_first()].values.size();
+    for (size_t component : seq(numComponents)) {
       std::optional<Formula> formula;
-      for (const Family &family : families)
-        if (!formula)
-          if (auto polynomial = fit(clause.samples, component, family))
-            formula = Formula{{*polynomial}};
-      for (const Family &family : ArrayRef(families).take_front(numWithPieces))
-        if (!formula)
-          formula = pieces(clause.samples, component, family);
+      for (size_t numSides : {size_t(1), conditions.size()})
+        for (const Family &family : families)
+          if (!formula && (numSides == 1 || clause.conditions.empty() ||
+                           &family == &families[0]))
+            formula = fit(clause.samples, component, family, numSides);
       if (!formula)
         return false;
       clause.values.push_back(std::move(*formula));
@@ -276,22 +276,21 @@ private:
     return true;
   }
 
-  /// Adds conditions that exclude samples outside that the clause includes and
-  /// that have other values and are below the grid. Returns false if there are
-  /// others.
+  /// Adds bounds that exclude samples outside that are below the grid and have
+  /// other values. Returns false if there are others.
   bool addBounds(const Subset &met, FoundClause &clause) const {
-    Subset wrong = met, exact = met;
+    Subset wrong(samples.size());
     for (auto [component, formula] : enumerate(clause.values))
-      exact &= exactAt(formula, component);
-    wrong.reset(exact);
+      wrong |= exactAt(formula, component).flip();
+    wrong &= met;
     // One bound if it is enough, else all that exclude samples.
     for (bool one : {true, false})
       for (unsigned atom : seq<unsigned>(1, valuesOf.size())) {
         int64_t least = *valuesOf[atom].begin();
         Subset others = wrong;
         for (unsigned i : wrong.set_bits())
-          if (samples[i].atoms[atom] < least)
-            others.reset(i);
+          others[i] =
+              samples[i].atoms.empty() || samples[i].atoms[atom] >= least;
         if (one ? others.any() || wrong.none() : others == wrong)
           continue;
         wrong = others;

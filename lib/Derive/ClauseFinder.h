@@ -74,7 +74,6 @@ struct FitSamples {
   size_t numVariables = 0;
   /// The samples of the grid come first.
   size_t numInside = 0;
-  size_t numComponents = 1;
   /// The variables, as atoms, by which the first one is divided.
   std::vector<unsigned> divisors;
   std::vector<FitSample> samples;

@@ -3,6 +3,7 @@
 
 #include "Derive/Derivation.h"
 
+#include "Cost/SettingsText.h"
 #include "Derive/ClauseFinder.h"
 #include "Driver/Figures.h"
 #include "Simulation/Memory.h"
@@ -32,7 +33,8 @@ namespace {
 /// for schedules with exactly the kinds of steps in `steps`: the sums of
 /// multiples of rays. A ray is a sum of the letters F, B, I, W, O for an
 /// overlap ("{0}" in the condition), and P for p2p. The last of `words` is
-/// inside, a sum of multiples of all rays.
+/// inside, a sum of multiples of all rays. Without words, the time is a number:
+/// the one under the costs of the schedule.
 struct CostCone {
   StringRef steps, condition, words;
 };
@@ -56,8 +58,8 @@ constexpr CostCone allCones[] = {
     {"FBIWO", "F == I && I == W && B == I + W && B <= {0} && cost(p2p) == 0",
      "O FBBIWOO FBBIWOOO"},
 };
-constexpr StringRef letterNames = "FBIWOP";
-constexpr unsigned overlapLetter = 4, p2pLetter = 5;
+constexpr StringRef letterNames = "FBIWPO";
+constexpr unsigned p2pLetter = 4, overlapLetter = 5;
 
 constexpr Expectation::Metric derivedMetrics[] = {
     Expectation::Metric::Makespan, Expectation::Metric::Span,
@@ -76,9 +78,11 @@ struct SizeFigures {
 };
 
 /// The factors of the letters in a time that is a sum over them in the whole
-/// cone, 0 for redundant letters; empty if it is not.
+/// cone, 0 for redundant letters, or the time if it is a number; else empty.
 std::vector<Rational> factorsOf(size_t metric, const CostCone &cone,
                                 const SizeFigures &size, unsigned rank) {
+  if (cone.words.empty())
+    return {size.runs.at("")[metric][rank]};
   // A span is the end of a rank minus its start, which is convex only if the
   // start is a sum.
   for (unsigned each = 0; metric == spanMetric && each != size.numRanks; ++each)
@@ -128,48 +132,29 @@ public:
     if (points.size() < minSizes)
       return diags.report(decl.name.range, diag::DeriveTooFew, decl.name.text,
                           countText(points.size(), "size"), minSizes);
-    findVariables(points[0]);
+    findVariables();
     measureOutside(points);
-
-    std::string steps;
-    for (unsigned letter = 0; letter <= overlapLetter; ++letter)
-      if (own.count(letters[letter]))
-        steps += letterNames[letter];
-    // Letters do not name costs of places, occupied edges and a second kind of
-    // overlaps.
-    bool onlyLetters = !result.hasPlaces && overlaps.size() <= 1 &&
-                       !own.count("cost(occupancy)");
-    auto isMeasured = [&](StringRef word) {
-      return all_of(sizes,
-                    [&](const auto &size) { return size.runs.count(word); });
-    };
-    for (const CostCone &cone : allCones)
-      if (onlyLetters && steps == cone.steps &&
-          (!request.ownCosts || costsVary) &&
-          all_of(split(cone.words, ' '), isMeasured))
-        cones.push_back(&cone);
+    for (const auto &[name, cost] : own)
+      raw_string_ostream(ownCondition)
+          << (ownCondition.empty() ? "" : " && ") << name << " == " << cost;
+    chooseCones();
     result.name = decl.name.text.str();
     result.path = request.source.path().str();
-    result.ownCostsOnly = cones.empty();
-    if (!result.ownCostsOnly)
-      result.assumed = {};
     for (size_t metric = 0; metric <= peakMetric; ++metric)
       result.figures.push_back(derive(metric));
     return std::move(result);
   }
 
 private:
-  void note(const std::string &name, std::optional<Rational> cost) {
-    auto [it, fresh] = own.insert({name, cost.value_or(0)});
-    costsVary |= it->second != cost;
-  }
-
   /// Notes the steps and costs of the schedule at a size inside the grid.
-  void noteCosts(const Schedule &schedule) {
+  void noteCosts(const Schedule &schedule, StringRef kinds) {
     const CostSettings &costs = schedule.costs;
-    for (unsigned kind = 0; kind != overlapLetter; ++kind)
-      if (schedule.costUse().kinds() >> kind & 1)
-        note(letters[kind], costs.of(StepKind(kind), anyStage));
+    auto note = [&](const std::string &name, std::optional<Rational> cost) {
+      auto [it, fresh] = own.insert({name, cost.value_or(0)});
+      costsVary |= it->second != cost;
+    };
+    for (char kind : kinds)
+      note({kind}, costs.of(StepKind(letterNames.find(kind)), anyStage));
     for (const StepList &list : schedule.ranks)
       for (size_t begin = 0, end = 0; begin != list.size(); begin = end) {
         end = Schedule::groupEnd(list, begin);
@@ -181,14 +166,12 @@ private:
           overlaps.push_back(members);
       }
     for (ArrayRef<StepKind> members : overlaps) {
-      letters[overlapLetter] =
-          "cost(" + join(map_range(members, stepKindName), " & ") + ")";
+      letters[overlapLetter] = "cost(" + overlapText(members) + ")";
       note(letters[overlapLetter], costs.generalOverlap(members));
     }
     note(letters[p2pLetter], costs.general(Figure::P2P));
-    if (Rational occupancy = costs.general(Figure::Occupancy);
-        !occupancy.isZero() || own.count("cost(occupancy)"))
-      note("cost(occupancy)", occupancy);
+    if (costs.has(Figure::Occupancy))
+      note("cost(occupancy)", costs.general(Figure::Occupancy));
     for (const auto &[place, row] : costs.places())
       result.hasPlaces |= place.scope != FigureScope::Whole;
     result.assumed.add(schedule.assumedCosts());
@@ -223,28 +206,32 @@ private:
                                                          : SampleUse::HeldOut;
     result.fitted += use == SampleUse::Fitted;
     result.heldOut += use == SampleUse::HeldOut;
+    std::string kinds;
+    for (unsigned kind = 0; kind != p2pLetter; ++kind)
+      if (schedule->costUse().kinds() >> kind & 1)
+        kinds += letterNames[kind];
     if (isInside)
-      noteCosts(*schedule);
+      noteCosts(*schedule, kinds);
 
     SizeFigures size{use, schedule->params, schedule->numRanks, {}};
     const CostSettings ownCosts = schedule->costs;
-    std::string kinds;
-    for (unsigned kind = 0; kind != overlapLetter; ++kind)
-      if (schedule->costUse().kinds() >> kind & 1)
-        kinds += letterNames[kind];
+    erase_if(cones, [&](const CostCone &cone) {
+      return cone.steps != kinds && cone.steps != kinds + "O";
+    });
     std::set<StringRef> words = {""};
-    for (const CostCone &cone : allCones)
-      if (cone.steps == kinds || cone.steps == kinds + "O")
-        words.insert(split(cone.words, ' ').begin(),
-                     split(cone.words, ' ').end());
+    for (const CostCone &cone : cones)
+      words.insert(split(cone.words, ' ').begin(),
+                   split(cone.words, ' ').end());
     for (StringRef word : words) {
       schedule->costs = ownCosts;
-      for (unsigned kind = 0; !word.empty() && kind <= overlapLetter; ++kind)
-        schedule->costs.set(kind == overlapLetter ? Figure::P2P : Figure(kind),
-                            int64_t(word.count("FBIWP"[kind])));
-      for (const auto &members : overlaps)
-        if (!word.empty())
+      if (!word.empty()) {
+        for (unsigned letter = 0; letter <= p2pLetter; ++letter)
+          schedule->costs.set(letter == p2pLetter ? Figure::P2P
+                                                  : Figure(letter),
+                              int64_t(word.count(letterNames[letter])));
+        for (const auto &members : overlaps)
           schedule->costs.set({members, int64_t(word.count('O')), false});
+      }
       FailureOr<Simulation> run = simulate(*schedule, diags);
       if (failed(run))
         return failure();
@@ -266,19 +253,14 @@ private:
   /// with errors.
   void measureOutside(ArrayRef<ParamValues> inside) {
     Grid wide;
-    for (size_t i = 0; i != inside[0].size(); ++i) {
-      int64_t least = inside[0][i].second, most = least;
-      for (const ParamValues &point : inside) {
-        least = std::min(least, point[i].second);
-        most = std::max(most, point[i].second);
-      }
-      std::vector<int64_t> values = {least};
+    for (const auto &[name, first] : inside[0]) {
+      auto [least, most] = std::ranges::minmax(request.grid.valuesOf(name));
+      std::vector<int64_t> values = {first};
       // Neighbours, for residues.
-      if (least != most && most <= maxUnits &&
-          wide.numPoints(decl) <= 4096)
+      if (least != most && most <= maxUnits && wide.numPoints(decl) <= 4096)
         values = {1,        least,    (least + most) / 2, most + 1, most + 2,
                   most + 3, most + 4, most + 5,           most + 6, 2 * most};
-      wide.setDefault(inside[0][i].first, values);
+      wide.setDefault(name, values);
     }
     std::set<ParamValues> known(inside.begin(), inside.end());
     std::vector<ParamValues> points;
@@ -295,37 +277,49 @@ private:
 
   /// Parameters that the grid gives several values are variables, micro-batches
   /// first. The others have one value, or their default.
-  void findVariables(const ParamValues &given) {
+  void findVariables() {
     for (auto [i, param] : enumerate(decl.params)) {
+      auto valueAt = [i = i](const SizeFigures &size) {
+        return size.params[i].second;
+      };
       std::string name = param.name.text.str();
-      int64_t first = sizes[0].params[i].second;
-      bool varies = any_of(sizes, [&, i = i](const SizeFigures &size) {
-        return size.params[i].second != first;
-      });
-      bool isGiven = any_of(given, [&](const auto &value) {
-        return value.first == name || value.first == param.label.text;
-      });
-      if (varies && isGiven) {
+      bool isGiven = !request.grid.valuesOf(name).empty() ||
+                     !request.grid.valuesOf(param.label.text).empty();
+      if (isGiven && !all_equal(map_range(sizes, valueAt))) {
         bool isFirst = &param == request.schedule.microbatches;
         variables.insert(isFirst ? variables.begin() : variables.end(), i);
         continue;
       }
-      std::string text = itostr(first);
-      if (!isGiven) {
-        const char *begin = param.defaultValue->range.Start.getPointer();
-        text.assign(begin, param.defaultValue->range.End.getPointer());
-        if (!all_of(text, isWordByte))
-          text = "(" + text + ")";
-      }
-      fixed.push_back(name + " == " + text);
+      std::string text = isGiven
+                             ? itostr(valueAt(sizes[0]))
+                             : ast::sourceText(param.defaultValue->range).str();
+      fixed.push_back(
+          name + " == " + (all_of(text, isWordByte) ? text : "(" + text + ")"));
     }
   }
 
-  /// The samples of a metric in a cone or under the costs of the schedule, for
-  /// each rank if it differs between ranks.
-  FitSamples samplesOf(size_t metric, const CostCone *cone) const {
+  /// Leaves the sets of costs that the schedule can have; if there are none,
+  /// the one of its own costs.
+  void chooseCones() {
+    erase_if(cones, [&](const CostCone &cone) {
+      return cone.steps.contains('O') == overlaps.empty();
+    });
+    // Letters do not name costs of places, occupied edges and a second kind of
+    // overlaps.
+    if (result.hasPlaces || overlaps.size() > 1 ||
+        own.count("cost(occupancy)") || (request.ownCosts && !costsVary))
+      cones.clear();
+    result.ownCostsOnly = cones.empty();
+    if (!result.ownCostsOnly)
+      result.assumed = {};
+    else if (!costsVary)
+      cones.push_back({"", ownCondition, ""});
+  }
+
+  /// The samples of a metric in a cone, for each rank if it differs between
+  /// ranks.
+  FitSamples samplesOf(size_t metric, const CostCone &cone) const {
     FitSamples samples;
-    samples.numComponents = cone ? letters.size() : 1;
     for (unsigned i : variables) {
       const ast::ParamDecl *param = &decl.params[i];
       if (samples.names.size() > 1 && param != request.schedule.chunks &&
@@ -343,18 +337,53 @@ private:
     samples.numVariables = samples.names.size() - 1;
     for (auto [number, size] : enumerate(sizes))
       for (unsigned rank = 0; rank != (perRank ? size.numRanks : 1); ++rank) {
-        samples.numInside += size.use != SampleUse::Outside;
-        FitSample &sample = samples.samples.emplace_back();
-        sample = {size.use, number, {1}, {size.runs.at("")[metric][rank]}};
+        std::vector<int64_t> atoms = {1};
         for (unsigned i : variables)
-          sample.atoms.push_back(size.params[i].second);
+          atoms.push_back(size.params[i].second);
         if (perRank)
-          sample.atoms.push_back(rank);
-        if (cone)
-          sample.values = factorsOf(metric, *cone, size, rank);
+          atoms.push_back(rank);
+        samples.samples.push_back({size.use, number, std::move(atoms),
+                                   factorsOf(metric, cone, size, rank)});
+        samples.numInside += size.use != SampleUse::Outside;
       }
     samples.addQuotients();
     return samples;
+  }
+
+  /// The clauses in one cone.
+  DerivedFigure derive(size_t metric, const CostCone &cone) const {
+    DerivedFigure figure{derivedMetrics[metric], {}, 0, {}};
+    FitSamples samples = samplesOf(metric, cone);
+    auto sizesOf = [&](const BitVector &subset) {
+      std::set<size_t> numbers;
+      for (unsigned i : subset.set_bits())
+        numbers.insert(samples.samples[i].size);
+      return numbers;
+    };
+    BitVector uncovered(samples.samples.size());
+    uncovered.set(0, samples.numInside);
+    for (const FoundClause &found : findClauses(samples)) {
+      uncovered.reset(found.samples);
+      std::vector<std::string> conditions = fixed;
+      append_range(conditions, found.conditions);
+      if (!cone.condition.empty())
+        conditions.push_back(
+            formatv(cone.condition.data(), letters[overlapLetter]));
+      std::set<size_t> met = sizesOf(found.samples);
+      size_t fitted = count_if(met, [&](size_t number) {
+        return sizes[number].use == SampleUse::Fitted;
+      });
+      figure.clauses.push_back(
+          {found.text(letters, samples.names), join(conditions, " && "), fitted,
+           met.size() - fitted,
+           20 * found.samples.count() < samples.numInside});
+    }
+    std::ranges::stable_sort(figure.clauses, {}, &DerivedClause::length);
+    std::set<size_t> open = sizesOf(uncovered);
+    figure.uncovered = open.size();
+    if (!open.empty())
+      figure.firstUncovered = sizes[*open.begin()].params;
+    return figure;
   }
 
   /// The clauses for the set of costs in which most figures have one.
@@ -363,50 +392,13 @@ private:
                        {},
                        result.fitted + result.heldOut,
                        sizes[0].params};
-    std::vector<const CostCone *> tried = cones;
-    if (metric == peakMetric || (cones.empty() && !costsVary))
-      tried = {nullptr};
-    for (const CostCone *cone : tried) {
-      if (best.uncovered == 0)
-        break;
-      FitSamples samples = samplesOf(metric, cone);
-      DerivedFigure figure{derivedMetrics[metric], {}, 0, {}};
-      std::set<size_t> open;
-      BitVector uncovered(samples.samples.size());
-      uncovered.set(0, samples.numInside);
-      for (const FoundClause &found : findClauses(samples)) {
-        uncovered.reset(found.samples);
-        std::vector<std::string> conditions = fixed;
-        append_range(conditions, found.conditions);
-        if (cone && !cone->condition.empty())
-          conditions.push_back(
-              formatv(cone->condition.data(), letters[overlapLetter]));
-        if (!cone && metric != peakMetric)
-          for (const auto &[name, cost] : own)
-            raw_string_ostream(conditions.emplace_back())
-                << name << " == " << cost;
-        std::set<size_t> fitted, heldOut;
-        for (unsigned i : found.samples.set_bits())
-          (samples.samples[i].use == SampleUse::Fitted ? fitted : heldOut)
-              .insert(samples.samples[i].size);
-        figure.clauses.push_back(
-            {found.text(letters, samples.names), join(conditions, " && "),
-             fitted.size(), heldOut.size(),
-             20 * found.samples.count() < samples.numInside});
-      }
-      for (unsigned i : uncovered.set_bits())
-        open.insert(samples.samples[i].size);
-      figure.uncovered = open.size();
-      if (!open.empty())
-        figure.firstUncovered = sizes[*open.begin()].params;
-      if (best.clauses.empty() || figure.uncovered < best.uncovered)
-        best = std::move(figure);
-    }
-    llvm::stable_sort(best.clauses,
-                      [](const DerivedClause &a, const DerivedClause &b) {
-                        return a.value.size() + a.condition.size() <
-                               b.value.size() + b.condition.size();
-                      });
+    // Peaks do not depend on costs.
+    for (const CostCone &cone :
+         metric == peakMetric ? std::vector<CostCone>(1) : cones)
+      if (best.uncovered != 0)
+        if (DerivedFigure figure = derive(metric, cone);
+            best.clauses.empty() || figure.uncovered < best.uncovered)
+          best = std::move(figure);
     return best;
   }
 
@@ -420,8 +412,10 @@ private:
   bool costsVary = false;
   std::vector<SmallVector<StepKind, 2>> overlaps;
   /// The letters in the syntax of programs.
-  std::array<std::string, 6> letters = {"F", "B", "I", "W", "", "cost(p2p)"};
-  std::vector<const CostCone *> cones;
+  std::array<std::string, 6> letters = {"F", "B", "I", "W", "cost(p2p)", ""};
+  /// Those for the steps of all sizes, at the end without the impossible ones.
+  std::vector<CostCone> cones{std::begin(allCones), std::end(allCones)};
+  std::string ownCondition;
   /// Those inside the grid come first.
   std::vector<SizeFigures> sizes;
   /// The parameters that formulas use, as indices of the parameters of the

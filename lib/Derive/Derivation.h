@@ -32,6 +32,8 @@ struct DerivedClause {
   size_t heldOut = 0;
   /// True if it applies to less than a twentieth of the figures.
   bool isSliver = false;
+
+  size_t length() const { return value.size() + condition.size(); }
 };
 
 /// The clauses of one metric, the simplest first.

@@ -8,7 +8,7 @@
 #include "llvm/ADT/StringExtras.h"
 
 #include <algorithm>
-#include <set>
+#include <map>
 
 using namespace llvm;
 
@@ -33,8 +33,8 @@ static void eliminate(Row &row, size_t pivot, const Row &other) {
 
 std::optional<Polynomial> fitPolynomial(ArrayRef<AtomProduct> products,
                                         ArrayRef<Equation> equations) {
-  // By pivot, an equation without the pivots before it.
-  std::vector<std::pair<size_t, Row>> rows;
+  // By pivot, an equation without the other pivots.
+  std::map<size_t, Row> rows;
   for (const auto &[atoms, value] : equations) {
     Row row = {DynamicAPInt(value.numerator())};
     for (auto [a, b] : products)
@@ -48,12 +48,10 @@ std::optional<Polynomial> fitPolynomial(ArrayRef<AtomProduct> products,
       return std::nullopt;
     if (pivot == 0)
       continue;
-    rows.push_back({pivot, std::move(row)});
+    for (auto &[_, other] : rows)
+      eliminate(other, pivot, row);
+    rows[pivot] = std::move(row);
   }
-  for (size_t i = rows.size(); i-- != 0;)
-    for (auto &[_, row] : MutableArrayRef(rows).take_front(i))
-      eliminate(row, rows[i].first, rows[i].second);
-  llvm::sort(rows, less_first());
   Polynomial result;
   constexpr int64_t most = int64_t(1) << 40;
   for (const auto &[pivot, row] : rows) {
@@ -121,17 +119,18 @@ std::string FoundClause::text(ArrayRef<std::string> letters,
                               ArrayRef<std::string> names) const {
   if (values.size() == 1)
     return values[0].text(names, /*isFactor=*/false);
-  std::vector<std::string> factors, terms;
-  for (const Formula &value : values)
-    factors.push_back(value.text(names, /*isFactor=*/true));
-  std::set<std::string> done = {"0"};
-  for (const std::string &factor : factors) {
-    if (!done.insert(factor).second)
+  std::vector<std::pair<std::string, std::vector<std::string>>> sums;
+  for (const auto &[letter, value] : zip_equal(letters, values)) {
+    std::string factor = value.text(names, /*isFactor=*/true);
+    auto sum = std::ranges::find(sums, factor, [](auto &s) { return s.first; });
+    if (sum == sums.end())
+      sum = sums.insert(sum, {factor, {}});
+    sum->second.push_back(letter);
+  }
+  std::vector<std::string> terms;
+  for (const auto &[factor, equal] : sums) {
+    if (factor == "0")
       continue;
-    std::vector<std::string> equal;
-    for (auto [letter, other] : zip_equal(letters, factors))
-      if (other == factor)
-        equal.push_back(letter);
     std::string sum = join(equal, " + ");
     if (factor != "1")
       sum = factor + " * " + (equal.size() > 1 ? "(" + sum + ")" : sum);

@@ -3,6 +3,7 @@
 
 #include "Driver/ScheduleSource.h"
 
+#include "Driver/Grid.h"
 #include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Words.h"
 
@@ -187,9 +188,15 @@ LogicalResult ScheduleList::add(StringRef name, StringRef schedule,
   return success();
 }
 
-LogicalResult ScheduleList::addAll(ArrayRef<std::string> names,
-                                   const SearchPath &search,
+LogicalResult ScheduleList::addAll(Grid &grid, const SearchPath &search,
                                    const Arguments &args, DiagEngine &diags) {
+  std::vector<std::string> names;
+  if (failed(store(Grid::read(args, Grid::Values::Many, names, diags), grid)))
+    return failure();
+  if (args.isOn(Opt::Library, false))
+    append_range(names, search.libraryFiles());
+  if (names.empty())
+    return reportMissingInput(diags);
   return success(all_of(names, [&](StringRef name) {
     return succeeded(add(name, args.text(Opt::Schedule), search, args, diags));
   }));

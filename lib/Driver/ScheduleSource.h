@@ -11,6 +11,8 @@
 
 namespace pipec {
 
+class Grid;
+
 /// A file that was found and read.
 struct OpenedInput {
   std::string path;
@@ -111,10 +113,10 @@ public:
                           const SearchPath &search, const Arguments &args,
                           DiagEngine &diags);
 
-  /// The same for inputs to which --schedule applies.
-  llvm::LogicalResult addAll(llvm::ArrayRef<std::string> names,
-                             const SearchPath &search, const Arguments &args,
-                             DiagEngine &diags);
+  /// Reads the sizes and the inputs of a command, with --library those in the
+  /// library too, and adds their schedules. Reports missing inputs.
+  llvm::LogicalResult addAll(Grid &grid, const SearchPath &search,
+                             const Arguments &args, DiagEngine &diags);
 
   llvm::ArrayRef<Entry> entries() const { return all; }
   /// The declarations of the schedules that are programs.
