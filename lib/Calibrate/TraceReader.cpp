@@ -163,11 +163,15 @@ void TraceReader::readPipelineSpan(const Event &event, StringRef cell,
 }
 
 void TraceReader::readExecutorSpan(const Event &event) {
-  StringRef kindText, stageText, microbatchText = "0", runText;
+  StringRef kindText, stageText, unitText, microbatchText = "0", runText;
   readObject(event.arguments, {{"kind", &kindText},
                                {"stage", &stageText},
                                {"microbatch", &microbatchText},
+                               {"unit", &unitText},
                                {"run", &runText}});
+  // Traces of earlier versions have the unit of a slice as its micro-batch.
+  if (unitText.empty())
+    unitText = microbatchText;
   // Other programs use the names of the categories too.
   if (kindText.empty() || runText.empty())
     return;
@@ -179,11 +183,11 @@ void TraceReader::readExecutorSpan(const Event &event) {
   StringRef last = event.name.trim('"').rsplit(' ').second;
   bool isNamed = (event.name.contains("-> s") || event.name.contains("<- s")) &&
                  last.consume_front("s");
-  unsigned process = 0, stage = 0, microbatch = 0, run = 0;
+  unsigned process = 0, stage = 0, unit = 0, run = 0;
   if (!kind || !hasStage(*kind) || event.process.getAsInteger(10, process) ||
       process == 0 || process > maxRanks || stageText.getAsInteger(10, stage) ||
-      stage >= maxStages || microbatchText.getAsInteger(10, microbatch) ||
-      microbatch >= maxUnits || runText.getAsInteger(10, run) ||
+      stage >= maxStages || unitText.getAsInteger(10, unit) ||
+      unit >= maxUnits || runText.getAsInteger(10, run) ||
       (isNamed && (last.getAsInteger(10, peer.emplace()) ||
                    !(isP2P(*kind) || isSendWait(*kind)) || *peer >= maxStages)))
     return refuse(event.arguments, "the arguments of `" +
@@ -192,7 +196,7 @@ void TraceReader::readExecutorSpan(const Event &event) {
   std::optional<TraceSpan> span = readTimes(event);
   if (!span)
     return;
-  span->cell = cells.find(Step(*kind, stage, microbatch), peer);
+  span->cell = cells.find(Step(*kind, stage, unit), peer);
   span->group = run;
   executors[process - 1].push_back(*span);
 }

@@ -165,7 +165,11 @@ inline void writeChromeTrace(std::ostream &os, const Schedule &schedule,
          << "\",\"stage\":" << step.stage;
       if (hasMicrobatch(step.kind)) {
         int direction = schedule.directionOf(step.unit);
-        os << ",\"microbatch\":" << step.unit << ",\"chunk\":"
+        os << ",\"microbatch\":" << step.unit / schedule.slices;
+        if (schedule.slices > 1)
+          os << ",\"slice\":" << step.unit % schedule.slices
+             << ",\"unit\":" << step.unit;
+        os << ",\"chunk\":"
            << chunks[std::size_t(direction * schedule.stages + step.stage)];
       }
       os << ",\"run\":" << record.run;

@@ -43,6 +43,9 @@ for pid, found in trace.slices.items():
         what = [step.args["kind"], f"s{step.args['stage']}"]
         if "microbatch" in step.args:
             what.append(f"m{step.args['microbatch']}")
+            if "slice" in step.args:
+                what[-1] += f".{step.args['slice']}"
+                assert step.args["unit"] == step.args["microbatch"] * 3 + step.args["slice"], step
             assert step.args["chunk"] >= 0, step
         assert " ".join(what) == step.name, step
         slices[pid - 1].append((step.begin, step.end, step.name, step.args["run"]))
@@ -68,7 +71,7 @@ for rank, own in slices.items():
 assert len(trace.flows) == runs * sum(step.startswith("SEND") for rank in ranks for step in rank)
 for (_, send), (_, recv), _ in trace.flows:
     assert send.begin <= recv.end, f"{send} arrives before it is sent"
-    kind, stage, microbatch = re.fullmatch(r"SEND_([FB]) s(\d+) m(\d+)", send.name).groups()
+    kind, stage, microbatch = re.fullmatch(r"SEND_([FB]) s(\d+) m([\d.]+)", send.name).groups()
     stage = int(stage) + (1 if kind == "F" else -1)
     assert recv.name == f"RECV_{kind} s{stage} m{microbatch}", (send, recv)
     assert recv.args["run"] == send.args["run"], (send, recv)
@@ -76,7 +79,7 @@ for (_, send), (_, recv), _ in trace.flows:
 # What a step uses was made before, on whatever rank.
 crossings = 0
 for (name, run), (rank, begin, _) in place.items():
-    found = re.fullmatch(r"([FBIW]) s(\d+) m(\d+)", name)
+    found = re.fullmatch(r"([FBIW]) s(\d+) m([\d.]+)", name)
     if not found:
         continue
     kind, stage, microbatch = found[1], int(found[2]), found[3]
