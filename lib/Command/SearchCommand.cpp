@@ -197,16 +197,12 @@ LogicalResult SearchRun::checkLayouts() {
   return success();
 }
 
-/// The words of sliced micro-batches are not in the order in which a program
-/// counts them.
 LogicalResult SearchRun::checkSlices() {
   if (!request.model)
     request.slices = args.number(Opt::Slices).value_or(1);
   for (Opt option : {Opt::Readable, Opt::Layouts})
     if (request.slices != 1 && args.has(option))
       return needs(option, "whole micro-batches, without --slices");
-  if (request.slices != 1 && asProgram)
-    return needs(Opt::Output, "a name with .steps for a search with --slices");
   return success();
 }
 
@@ -259,13 +255,14 @@ LogicalResult SearchRun::readOptions() {
     if (args.has(option) && wordsFor.empty())
       wordsFor = optionInfo(option).spelling();
   request.oneForm = !wordsFor.empty();
+  // A program has lists, with recomputation and copies, too.
+  std::string plainFor = wordsFor;
   if (asProgram && wordsFor.empty())
     wordsFor = "-o " + shortened(file);
   request.onlyWords = !wordsFor.empty();
   if (request.mixed && request.oneForm)
     return needs(Opt::Backward, "best, split or whole, with " + wordsFor);
   bool plain = args.text(Opt::MemoryBy) == "plain";
-  std::string plainFor = wordsFor;
   if (args.has(Opt::Layouts))
     plainFor = "--layouts";
   if (args.has(Opt::MemoryBy) && !plain && !plainFor.empty())
@@ -385,8 +382,7 @@ FailureOr<PlacementResult> SearchRun::findAll() {
 /// The search of lists and an order of one batch.
 LogicalResult SearchRun::runWeighted() {
   if (request.anyPlacement)
-    return needs(Opt::Weights,
-                 "one --placement, and best compares several");
+    return needs(Opt::Weights, "one --placement, and best compares several");
   if (asProgram)
     return needs(Opt::Output, "a name with .steps for a search with --weights");
   BatchWeights batch;
@@ -402,7 +398,8 @@ LogicalResult SearchRun::runWeighted() {
   FailureOr<WeightedResult> result = searchWeighted(
       searcher, request, batch,
       [&](const SearchRequest &own) -> FailureOr<Schedule> {
-        FailureOr<PlacementResult> lists = searchPlacements(searcher, own, diags);
+        FailureOr<PlacementResult> lists =
+            searchPlacements(searcher, own, diags);
         if (failed(lists))
           return failure();
         return std::move(lists->found.schedule);
@@ -447,7 +444,11 @@ LogicalResult SearchRun::run() {
   if (args.has(Opt::Certificate) && failed(certify(*found, report)))
     return failure();
   if (args.has(Opt::Output) && failed(CommandRun::write([&](raw_ostream &os) {
-        if (asProgram)
+        if (asProgram &&
+            (found->schedule.numSlices != 1 || !found->memoryBy.empty()))
+          search::writeLists(found->schedule, found->makespan, found->peaks,
+                             os);
+        else if (asProgram)
           search::writeProgram(found->model, found->words, found->blocks,
                                found->makespan, found->peaks, os);
         else

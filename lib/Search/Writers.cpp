@@ -6,10 +6,13 @@
 #include "Cost/SettingsText.h"
 #include "IR/RegularPlacements.h"
 
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/Twine.h"
 
 #include <algorithm>
+#include <deque>
 
 using namespace llvm;
 
@@ -17,46 +20,140 @@ namespace pipec::search {
 
 namespace {
 
-/// A letter and its number of repetitions.
+/// A step and its number of repetitions.
 struct Run {
-  uint8_t letter;
+  /// The number of its text.
+  unsigned step;
   uint32_t count;
   friend bool operator==(const Run &, const Run &) = default;
 };
 
+/// Writes the text of one program.
 class Writer {
 public:
-  Writer(const Model &model, raw_ostream &os)
-      : model(model), problem(model.problem), os(os) {}
+  explicit Writer(raw_ostream &os) : os(os) {}
+
+  void head(const ScheduleHeader &header);
+  void tail(unsigned ranks, Rational makespan, ArrayRef<Rational> peaks);
 
   void settings(FigureBlock block, const FigureSet &figures,
                 ArrayRef<CostSettings::Overlap> overlaps = {},
-                ArrayRef<std::string> layers = {});
-  void pattern(unsigned rank, const Word &word,
-               const std::optional<Periodic> &blocks);
+                ArrayRef<std::string> layers = {},
+                ArrayRef<CostSettings::Share> shares = {});
+  /// The pattern of a rank, in which the steps of [begin, end), if that is not
+  /// empty, are so many equal blocks.
+  void pattern(unsigned rank, ArrayRef<std::string> steps, size_t begin = 0,
+               size_t end = 0, size_t blocks = 1);
 
 private:
   static constexpr size_t lineWidth = 100;
   static constexpr size_t longestBlock = 48;
 
-  std::string text(unsigned rank, Run run) const;
-  void letters(unsigned rank, ArrayRef<uint8_t> letters);
+  void steps(ArrayRef<std::string> texts);
   void add(const Twine &statement);
   void endLine();
 
-  const Model &model;
-  const Problem &problem;
   raw_ostream &os;
   std::string line;
 };
 
+/// The texts of the steps of one rank. A step names its unit only where that is
+/// not the one that a program counts.
+class StepTexts {
+public:
+  StepTexts(const Schedule &schedule, unsigned rank) : schedule(schedule) {
+    for (unsigned stage = 0; stage != schedule.numStages; ++stage)
+      if (schedule.placement.rankOf(stage, 0) == rank) {
+        chunkOf[stage] = chunks.size();
+        chunks.emplace_back();
+      }
+  }
+
+  std::string text(Step step);
+
+private:
+  struct Chunk {
+    unsigned forwards = 0, backwards = 0, lastForward = 0;
+    std::deque<unsigned> owed, leaving;
+  };
+
+  unsigned counted(Step step, const Chunk &chunk) const;
+  static void count(Step step, Chunk &chunk);
+
+  const Schedule &schedule;
+  DenseMap<unsigned, unsigned> chunkOf;
+  std::vector<Chunk> chunks;
+};
+
 } // namespace
+
+/// The unit of a step that names none.
+unsigned StepTexts::counted(Step step, const Chunk &chunk) const {
+  auto front = [](const std::deque<unsigned> &units) {
+    return units.empty() ? maxUnits : units.front();
+  };
+  switch (step.kind()) {
+  case StepKind::F:
+    return chunk.forwards;
+  case StepKind::W:
+    return front(chunk.owed);
+  case StepKind::Offload:
+    return chunk.lastForward;
+  case StepKind::WaitOffload:
+    return front(chunk.leaving);
+  default:
+    return backwardOrder(chunk.backwards, schedule.numSlices);
+  }
+}
+
+void StepTexts::count(Step step, Chunk &chunk) {
+  switch (step.kind()) {
+  case StepKind::F:
+    ++chunk.forwards;
+    chunk.lastForward = step.unit();
+    return;
+  case StepKind::I:
+    chunk.owed.push_back(step.unit());
+    [[fallthrough]];
+  case StepKind::B:
+    ++chunk.backwards;
+    return;
+  case StepKind::W:
+    chunk.owed.erase(find(chunk.owed, step.unit()));
+    return;
+  case StepKind::Offload:
+    return chunk.leaving.push_back(step.unit());
+  case StepKind::WaitOffload:
+    chunk.leaving.erase(find(chunk.leaving, step.unit()));
+    return;
+  default:
+    return;
+  }
+}
+
+std::string StepTexts::text(Step step) {
+  unsigned number = chunkOf.lookup(step.stage());
+  Chunk &chunk = chunks[number];
+  std::string text = stepKindName(step.kind()).str();
+  bool named = counted(step, chunk) != step.unit();
+  if (named || chunks.size() > 1)
+    text += "[" + std::to_string(number);
+  if (named)
+    text += ", " + std::to_string(step.unit() / schedule.numSlices);
+  if (named && schedule.numSlices > 1)
+    text += ", " + std::to_string(step.unit() % schedule.numSlices);
+  if (named || chunks.size() > 1)
+    text += "]";
+  count(step, chunk);
+  return text;
+}
 
 /// `cost { layout "Et|tL"; F = 10; stage 3 { F = 12 } }`, one place per line.
 void Writer::settings(FigureBlock block, const FigureSet &figures,
                       ArrayRef<CostSettings::Overlap> overlaps,
-                      ArrayRef<std::string> layers) {
-  if (figures.empty() && overlaps.empty() && layers.empty())
+                      ArrayRef<std::string> layers,
+                      ArrayRef<CostSettings::Share> shares) {
+  if (figures.empty() && overlaps.empty() && layers.empty() && shares.empty())
     return;
   os << "  " << blockName(block) << " {\n";
   if (!layers.empty())
@@ -85,24 +182,28 @@ void Writer::settings(FigureBlock block, const FigureSet &figures,
        << (overlap.isFactor ? " { factor = " : " = ") << overlap.cost
        << (overlap.isFactor ? " };\n" : ";\n");
   }
+  for (const CostSettings::Share &share : shares) {
+    os << "    share " << share.ranks << " {";
+    for (Stream stream : share.streams)
+      os << ' ' << sharedStreamName(stream) << ';';
+    os << " };\n";
+  }
   os << "  }\n";
 }
 
-std::string Writer::text(unsigned rank, Run run) const {
+/// The text of a letter.
+static std::string textOf(const Model &model, unsigned rank, uint8_t letter) {
   // Mixed words have a fourth letter (Search/Mixed.h).
   static constexpr char split[] = "FIWB", whole[] = "FB";
-  unsigned kind = run.letter / problem.chunks;
+  const Problem &problem = model.problem;
+  unsigned kind = letter / problem.chunks;
   std::string name(1, problem.split ? split[kind] : whole[kind]);
   unsigned idle = 0;
   while (model.isIdle(problem.stageOf(rank, idle)))
     ++idle;
   if (problem.chunks > 1)
-    name += "[" + std::to_string(run.letter % problem.chunks - idle) + "]";
-  if (run.count == 1)
-    return name;
-  if (run.count == 2)
-    return name + " " + name;
-  return "repeat " + std::to_string(run.count) + " { " + name + " }";
+    name += "[" + std::to_string(letter % problem.chunks - idle) + "]";
+  return name;
 }
 
 void Writer::add(const Twine &statement) {
@@ -121,16 +222,28 @@ void Writer::endLine() {
 
 /// Writes repeated blocks of runs from left to right, each time the block that
 /// saves most.
-void Writer::letters(unsigned rank, ArrayRef<uint8_t> letters) {
+void Writer::steps(ArrayRef<std::string> texts) {
+  StringMap<unsigned> numbers;
+  std::vector<StringRef> names;
   std::vector<Run> runs;
-  for (uint8_t letter : letters) {
-    if (model.isIdle(problem.stageOf(rank, letter % problem.chunks)))
-      continue;
-    if (!runs.empty() && runs.back().letter == letter)
+  for (StringRef text : texts) {
+    auto [known, isNew] = numbers.try_emplace(text, names.size());
+    if (isNew)
+      names.push_back(known->first());
+    if (!runs.empty() && runs.back().step == known->second)
       ++runs.back().count;
     else
-      runs.push_back({letter, 1});
+      runs.push_back({known->second, 1});
   }
+  auto addRun = [&](Run run) {
+    StringRef name = names[run.step];
+    if (run.count == 1)
+      add(name);
+    else if (run.count == 2)
+      add(name + " " + name);
+    else
+      add("repeat " + Twine(run.count) + " { " + name + " }");
+  };
   for (size_t at = 0; at != runs.size();) {
     size_t best = 0, bestTimes = 0, saved = 1;
     for (size_t size = 1; size <= longestBlock && at + 2 * size <= runs.size();
@@ -147,56 +260,47 @@ void Writer::letters(unsigned rank, ArrayRef<uint8_t> letters) {
       }
     }
     if (!best) {
-      add(text(rank, runs[at++]));
+      addRun(runs[at++]);
       continue;
     }
     add("repeat " + Twine(bestTimes) + " {");
     for (size_t i = 0; i != best; ++i)
-      add(text(rank, runs[at + i]));
+      addRun(runs[at + i]);
     line += " }";
     at += best * bestTimes;
   }
 }
 
-void Writer::pattern(unsigned rank, const Word &word,
-                     const std::optional<Periodic> &blocks) {
+void Writer::pattern(unsigned rank, ArrayRef<std::string> texts, size_t begin,
+                     size_t end, size_t blocks) {
   os << "  pattern r" << rank << "() {\n";
-  if (!blocks) {
-    letters(rank, word);
-  } else {
-    ArrayRef<uint8_t> all = word;
-    size_t size = blocks->batch * problem.numLetters();
-    size_t begin = blocks->begins[rank], end = begin + size * blocks->copies;
-    ArrayRef<uint8_t> block = all.slice(begin, size);
-    while (begin >= size && all.slice(begin - size, size) == block)
-      begin -= size;
-    while (all.size() - end >= size && all.slice(end, size) == block)
-      end += size;
-    letters(rank, all.take_front(begin));
-    endLine();
-    add("repeat " + Twine((end - begin) / size) + " {");
-    letters(rank, block);
+  steps(texts.take_front(begin));
+  endLine();
+  if (begin != end) {
+    add("repeat " + Twine(blocks) + " {");
+    steps(texts.slice(begin, (end - begin) / blocks));
     line += " }";
     endLine();
-    letters(rank, all.drop_front(end));
   }
+  steps(texts.drop_front(end));
   endLine();
   os << "  }\n";
 }
 
-void writeProgram(const Model &model, const Words &words,
-                  const std::optional<Periodic> &blocks, Rational makespan,
-                  ArrayRef<Rational> peaks, raw_ostream &os) {
-  const Problem &problem = model.problem;
+void Writer::head(const ScheduleHeader &header) {
+  unsigned ranks = header.numRanks, slices = header.numSlices;
+  unsigned microbatches = header.numMicrobatches();
   os << "// Found by `pipec search` for these sizes, costs and memory.\n"
-     << "schedule found(ranks p = " << problem.ranks
-     << ", microbatches m = " << problem.microbatches << ") {\n";
-  const ScheduleHeader &header = model.header;
+     << "schedule found(ranks p = " << ranks
+     << ", microbatches m = " << microbatches;
+  if (slices > 1)
+    os << ", slices s = " << slices;
+  os << ") {\n";
   ArrayRef<uint32_t> map = header.placement.map(0);
-  if (isLoop(map, problem.ranks) || hasLegs(map, problem.ranks)) {
-    os << "  placement " << (isLoop(map, problem.ranks) ? "loop" : "v");
-    if (problem.chunks > 1)
-      os << '(' << problem.chunks << ')';
+  if (isLoop(map, ranks) || hasLegs(map, ranks)) {
+    os << "  placement " << (isLoop(map, ranks) ? "loop" : "v");
+    if (header.numStages > ranks)
+      os << '(' << header.numStages / ranks << ')';
     os << ";\n";
   } else {
     os << "  placement { stages " << header.numStages << "; stage s on";
@@ -219,21 +323,77 @@ void writeProgram(const Model &model, const Words &words,
       os << "  connect " << edge.from << " -> " << edge.to << ";\n";
   });
   os << (onChain ? "" : " }\n");
-  os << "  require p == " << problem.ranks
-     << " && m == " << problem.microbatches
-     << ", \"found for ranks = " << problem.ranks
-     << ", microbatches = " << problem.microbatches << "\";\n";
-  Writer writer(model, os);
-  writer.settings(FigureBlock::Cost, model.header.costs,
-                  model.header.costs.overlaps, model.header.layers);
-  writer.settings(FigureBlock::Memory, model.header.memory);
-  for (unsigned rank = 0; rank != problem.ranks; ++rank)
-    writer.pattern(rank, words[rank], blocks);
+  os << "  require p == " << ranks << " && m == " << microbatches;
+  if (slices > 1)
+    os << " && s == " << slices;
+  os << ", \"found for ranks = " << ranks
+     << ", microbatches = " << microbatches;
+  if (slices > 1)
+    os << ", slices = " << slices;
+  os << "\";\n";
+  settings(FigureBlock::Cost, header.costs, header.costs.overlaps,
+           header.layers, header.costs.shares);
+  settings(FigureBlock::Memory, header.memory);
+}
+
+void Writer::tail(unsigned ranks, Rational makespan, ArrayRef<Rational> peaks) {
   os << "  steady {\n";
-  for (unsigned rank = 0; rank != problem.ranks; ++rank)
+  for (unsigned rank = 0; rank != ranks; ++rank)
     os << "    if rank == " << rank << " { r" << rank << "() }\n";
   os << "  }\n  expect makespan == " << makespan << ";\n  expect peak(rank) <= "
      << *std::max_element(peaks.begin(), peaks.end()) << ";\n}\n";
+}
+
+void writeProgram(const Model &model, const Words &words,
+                  const std::optional<Periodic> &blocks, Rational makespan,
+                  ArrayRef<Rational> peaks, raw_ostream &os) {
+  const Problem &problem = model.problem;
+  Writer writer(os);
+  writer.head(model.header);
+  for (unsigned rank = 0; rank != problem.ranks; ++rank) {
+    const Word &word = words[rank];
+    // Idle stages have no steps.
+    auto texts = [&](size_t begin, size_t end) {
+      std::vector<std::string> texts;
+      for (uint8_t letter : ArrayRef(word).slice(begin, end - begin))
+        if (!model.isIdle(problem.stageOf(rank, letter % problem.chunks)))
+          texts.push_back(textOf(model, rank, letter));
+      return texts;
+    };
+    if (!blocks) {
+      writer.pattern(rank, texts(0, word.size()));
+      continue;
+    }
+    ArrayRef<uint8_t> all = word;
+    size_t size = blocks->batch * problem.numLetters();
+    size_t begin = blocks->begins[rank], end = begin + size * blocks->copies;
+    ArrayRef<uint8_t> block = all.slice(begin, size);
+    while (begin >= size && all.slice(begin - size, size) == block)
+      begin -= size;
+    while (all.size() - end >= size && all.slice(end, size) == block)
+      end += size;
+    writer.pattern(rank, texts(0, word.size()), texts(0, begin).size(),
+                   texts(0, end).size(), (end - begin) / size);
+  }
+  writer.tail(problem.ranks, makespan, peaks);
+}
+
+void writeLists(const Schedule &schedule, Rational makespan,
+                ArrayRef<Rational> peaks, raw_ostream &os) {
+  Writer writer(os);
+  writer.head(schedule);
+  for (auto [rank, list] : enumerate(schedule.ranks)) {
+    StepTexts names(schedule, rank);
+    std::vector<std::string> texts;
+    for (size_t begin = 0, end; begin != list.size(); begin = end) {
+      end = Schedule::groupEnd(list, begin);
+      std::string &text = texts.emplace_back();
+      for (Step step : ArrayRef(list).slice(begin, end - begin))
+        text += (text.empty() ? "" : " & ") + names.text(step);
+    }
+    writer.pattern(rank, texts);
+  }
+  writer.tail(schedule.numRanks, makespan, peaks);
 }
 
 //===----------------------------------------------------------------------===//

@@ -17,6 +17,12 @@ void writeProgram(const Model &model, const Words &words,
                   const std::optional<Periodic> &blocks, Rational makespan,
                   llvm::ArrayRef<Rational> peaks, llvm::raw_ostream &os);
 
+/// Writes the lists of a schedule of one direction without transfers, in such a
+/// program. A step names its micro-batch, and its slice, where these are not
+/// those that a program counts.
+void writeLists(const Schedule &schedule, Rational makespan,
+                llvm::ArrayRef<Rational> peaks, llvm::raw_ostream &os);
+
 /// Writes a certificate (docs/Search.md): the problem, words with their
 /// makespan, and a proof. `layout` is the layout of the problem if several were
 /// searched, else empty.
