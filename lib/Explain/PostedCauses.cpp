@@ -42,6 +42,13 @@ uint32_t Causes::reductionBefore(StepRef at) const {
   Step step = theSchedule.ranks[at.rank][at.index];
   if (step.kind() != StepKind::Update)
     return none;
+  // One of the sums that it waits for, if it ends last.
+  for (StepRef tied : meetings.stepsOf(at.rank)) {
+    unsigned group = theSchedule.ranks[at.rank][tied.index].stage();
+    if (is_contained(theSchedule.ties[group], step.stage()) &&
+        endsAt(numbers.of(tied), run.start(at.rank, at.index)))
+      return numbers.of(tied);
+  }
   return lastBefore(at, [&](Step before) {
     return before.kind() == StepKind::ReduceGrad &&
            before.stage() == step.stage();

@@ -38,11 +38,18 @@ namespace pipec {
 ///
 /// The data flow allows many orders of visits; the walk uses one of them.
 ///
+/// A client may keep an UPDATE of a rank from running, and release it later:
+///
+///   bool mayRun(unsigned rank, Step step);
+///   std::vector<unsigned> takeReleased();
+///
 /// A client for unverified lists has `static constexpr bool unverified = true`.
 /// Then the size of the table is linear in the number of steps, and a step on a
 /// rank that does not hold its stage receives its inputs too.
 template <typename Client> class OrderWalk {
   static constexpr bool unverified = requires { Client::unverified; };
+  static constexpr bool holds =
+      requires(Client &client) { client.takeReleased(); };
 
 public:
   using Datum = typename Client::Datum;
@@ -64,6 +71,9 @@ public:
       unsigned rank = runnable.back();
       runnable.pop_back();
       advance(rank);
+      if constexpr (holds)
+        if (runnable.empty())
+          runnable = client.takeReleased();
     }
     for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
       if (ranks[rank].at != schedule.ranks[rank].size())
@@ -122,6 +132,12 @@ private:
     const Step *begin = first + ranks[rank].groupBegin;
     while (at != end) {
       const Step step = *at;
+      if constexpr (holds)
+        if (LLVM_UNLIKELY(step.kind() == StepKind::Update) &&
+            !client.mayRun(rank, step)) {
+          ranks[rank] = {size_t(at - first), size_t(begin - first), nothing};
+          return;
+        }
       // Most steps of a list with transfers have no inputs or outputs.
       if (!dataFlow.takesOrMakes(step.kind()) && begin == at &&
           !step.joined()) {

@@ -41,6 +41,20 @@ InFlightDiagnostic reportBlocked(
     if (blocked == group.end())
       blocked =
           find_if(group, [&](Step step) { return !flow.inputs(step).empty(); });
+    // An UPDATE waits for a sum that another rank has not reached.
+    if (blocked == group.end()) {
+      blocked = find_if(
+          group, [](Step step) { return step.kind() == StepKind::Update; });
+      auto tied = find_if(schedule.ties, [&](const auto &stages) {
+        return is_contained(stages, blocked->stage());
+      });
+      unsigned number = tied - schedule.ties.begin();
+      diagnostic.note(blocked->source(), diag::NoteBlockedRank, rank,
+                      heads[rank], stepText(schedule, *blocked),
+                      stepText(schedule, Step(StepKind::ReduceTied, number, 0)),
+                      rank);
+      continue;
+    }
     const DataFlow::Port *input = missing(*blocked);
     if (!input)
       input = flow.inputs(*blocked).begin();

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "IR/DataFlow.h"
+#include "IR/TiedSums.h"
 #include "Simulation/SideStreams.h"
 #include "Simulation/TickCosts.h"
 
@@ -132,6 +133,21 @@ public:
       streams.emplace(schedule, costs);
       edges.emplace(costs);
     }
+    if (TiedSums::isNeeded(schedule))
+      sums.emplace(schedule);
+  }
+
+  /// False if an UPDATE waits for sums that have not started; otherwise, it
+  /// runs after their ends.
+  bool mayRun(unsigned rank, Step step) {
+    std::optional<int64_t> over =
+        sums ? sums->end(rank, step.stage()) : std::optional<int64_t>(0);
+    if (over)
+      waitFor(rank, *over);
+    return over.has_value();
+  }
+  std::vector<unsigned> takeReleased() {
+    return sums ? sums->takeReleased() : std::vector<unsigned>();
   }
 
   /// The next group of `rank` consumes a datum that arrives at `arrival`.
@@ -144,8 +160,11 @@ public:
     const StepList &list = schedule.ranks[rank];
     Rank &self = ranks[rank];
     if constexpr (resources) {
-      if (isPosted(list[begin].kind()))
-        return streams->post(rank, list[begin], self.end);
+      if (isPosted(list[begin].kind())) {
+        int64_t start = streams->post(rank, list[begin], self.end);
+        postSum(rank, list[begin], start);
+        return start;
+      }
       // A rank posts its transfers and continues.
       if (!isP2P(list[begin].kind()))
         for (size_t i = begin; i != end; ++i)
@@ -162,6 +181,7 @@ public:
     // start(s) = max(end of the group before s on its rank,
     //                max over inputs x of s (end(producer(x)) + latency(x)))
     int64_t start = std::max(self.end, self.ready);
+    postSum(rank, list[begin], start);
     self.end = start + costs.duration(list, begin, end);
     if constexpr (resources)
       self.made = self.end;
@@ -198,11 +218,18 @@ private:
     int64_t ready = 0;
   };
 
+  void postSum(unsigned rank, Step step, int64_t start) {
+    if (sums && step.stream() == Stream::Tied)
+      sums->post(rank, step.stage(), start, costs.reduceTied());
+  }
+
   const Schedule &schedule;
   const TickCosts &costs;
   std::vector<Rank> ranks;
   std::optional<Streams> streams;
   std::optional<EdgeQueues> edges;
+  /// What an UPDATE waits for.
+  std::optional<TiedSums> sums;
 };
 
 /// True if a run of `schedule` must consider streams or edges.

@@ -21,6 +21,8 @@ SharedRun::SharedRun(const Schedule &schedule, const TickCosts &costs,
       flow(schedule), arrivals(flow.size(), pending), ranks(schedule.numRanks) {
   if (!schedule.streams.empty())
     sides.emplace(schedule);
+  if (TiedSums::isNeeded(schedule))
+    sums.emplace(schedule);
   size_t next = 0;
   for (unsigned kind = 0; kind != numKinds; ++kind) {
     firstResource[kind] = next;
@@ -121,6 +123,9 @@ bool SharedRun::passCompute(unsigned rank, size_t begin, size_t end) {
     };
     if (sides)
       start = std::max(start, sides->needs(rank, step));
+    if (sums && update &&
+        !needs(sums->end(rank, step.stage()).value_or(pending)))
+      return false;
     if (!reached(update ? StepKind::ReduceGrad : StepKind::Unshard, 0) ||
         (!update && !reached(StepKind::Reload, step.unit())))
       return false;
@@ -174,11 +179,16 @@ void SharedRun::serveStep(const Request &request) {
     start = std::max(start, free);
     free = queue.end = start + costs.posted(rank, step);
     ends[keyOf(rank, step)] = queue.end;
+  } else if (sums) {
+    sums->post(rank, step.stage(), start, costs.reduceTied());
   }
   starts[numbers.of(rank, index)] = start;
   if (!queue.steps.empty())
     pushHead(rank, request.kind);
   advance(rank);
+  if (sums)
+    for (unsigned released : sums->takeReleased())
+      advance(released);
 }
 
 void SharedRun::serveTransfer(const Request &request) {

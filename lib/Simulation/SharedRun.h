@@ -12,6 +12,7 @@
 #pragma once
 
 #include "IR/DataFlow.h"
+#include "IR/TiedSums.h"
 #include "Simulation/SideStreams.h"
 #include "Simulation/TickCosts.h"
 #include "Waiting/StepNumbers.h"
@@ -105,6 +106,8 @@ private:
   std::vector<int64_t> &starts;
   DataFlow flow;
   std::optional<SideStreams> sides;
+  /// What an UPDATE waits for.
+  std::optional<TiedSums> sums;
   /// By datum, when it arrives; `pending` before its transfer has started.
   std::vector<int64_t> arrivals;
   std::vector<Rank> ranks;

@@ -73,6 +73,8 @@ public:
     for (size_t i = begin; i != end; ++i)
       starts[numbers.of(rank, i)] = start;
   }
+  bool mayRun(unsigned rank, Step step) { return clock.mayRun(rank, step); }
+  std::vector<unsigned> takeReleased() { return clock.takeReleased(); }
   Datum give(unsigned rank, size_t index, const DataFlow::Port &port) {
     return {clock.arrival(rank, clock.step(rank, index), port)};
   }
@@ -101,6 +103,7 @@ template <bool resources> struct TickClock {
   int64_t hop(unsigned from, unsigned to, Step send) const {
     return costs.hop(from, to, send);
   }
+  int64_t reduceTied() const { return costs.reduceTied(); }
 };
 
 } // namespace
@@ -115,8 +118,9 @@ LogicalResult checkResults(const Schedule &schedule, DiagEngine &diags) {
 
 /// Changes the starts of the REDUCE_TIED of a run from the times at which they
 /// may start on their own rank to those at which all ranks of their group have
-/// reached that, and have ended the earlier ones. All groups must meet. As
-/// nothing waits for them, no other start changes. Linear.
+/// reached that, and have ended the earlier ones. All groups must meet. What
+/// waits for them, an UPDATE, has done so (IR/TiedSums.h): no other start
+/// changes. Linear.
 static void setTiedStarts(const Schedule &schedule,
                           const TiedMeetings &meetings, const TickCosts &costs,
                           const StepNumbers &numbers,

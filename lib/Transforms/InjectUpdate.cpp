@@ -5,6 +5,7 @@
 #include "Transforms/Passes.h"
 
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
@@ -13,7 +14,8 @@ namespace pipec {
 
 /// The stages of a rank that have a weight gradient, with the index after the
 /// last step that computes with their parameters or changes their gradients, in
-/// the order of these.
+/// the order of these; of a stage whose gradients other ranks sum too, not
+/// before the last compute step.
 static std::vector<std::pair<size_t, Step>> lastSteps(const Schedule &schedule,
                                                       unsigned rank) {
   const StepList &list = schedule.ranks[rank];
@@ -23,6 +25,10 @@ static std::vector<std::pair<size_t, Step>> lastSteps(const Schedule &schedule,
     bool trained = false;
   };
   DenseMap<unsigned, Last> lasts;
+  // An UPDATE waits for its sums: where other ranks take part, it must not
+  // precede a step that they may need before they get there.
+  size_t lastCompute = 0;
+  DenseSet<unsigned> summed;
   auto note = [&](unsigned stage, size_t end, Step step) {
     Last &last = lasts[stage];
     last.end = end;
@@ -35,19 +41,26 @@ static std::vector<std::pair<size_t, Step>> lastSteps(const Schedule &schedule,
       if (isCompute(step.kind()) ||
           objectOf(stateBefore(step.kind())) == Object::Gradients)
         note(step.stage(), end, step);
+      if (isCompute(step.kind()))
+        lastCompute = end;
       if (makesWeightGradient(step.kind()))
         lasts[step.stage()].trained = true;
       if (step.stream() == Stream::Tied)
         for (unsigned stage : schedule.ties[step.stage()])
-          if (schedule.placement.rankOf(stage, 0) == rank)
+          if (schedule.placement.rankOf(stage, 0) == rank) {
             note(stage, end, step);
+            if (schedule.tiedRanks(step.stage()).size() > 1)
+              summed.insert(stage);
+          }
     }
   }
   std::vector<std::pair<size_t, Step>> result;
   for (const auto &[stage, last] : lasts)
     if (last.trained)
-      result.push_back({last.end, Step(StepKind::Update, stage, 0,
-                                       last.step.phase(), last.step.source())});
+      result.push_back(
+          {summed.contains(stage) ? std::max(last.end, lastCompute) : last.end,
+           Step(StepKind::Update, stage, 0, last.step.phase(),
+                last.step.source())});
   llvm::sort(result, [](const auto &a, const auto &b) {
     return std::pair(a.first, a.second.stage()) <
            std::pair(b.first, b.second.stage());

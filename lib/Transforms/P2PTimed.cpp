@@ -130,6 +130,8 @@ public:
       }
     }
   }
+  bool mayRun(unsigned rank, Step step) { return clock.mayRun(rank, step); }
+  std::vector<unsigned> takeReleased() { return clock.takeReleased(); }
   Datum give(unsigned rank, size_t index, const DataFlow::Port &port) {
     Step step = schedule.ranks[rank][index];
     int64_t arrival = clock.arrival(rank, step, port);
@@ -222,8 +224,7 @@ public:
       : schedule(schedule), at(options.at.value_or(P2PAt::Need)),
         favor(options.favor.value_or(P2PFavor::Sends)),
         byEdge(waitModelInfo(model.kind()).holds == WaitHolds::Receives),
-        flow(schedule), times(std::move(times)), places(schedule.numRanks) {
-  }
+        flow(schedule), times(std::move(times)), places(schedule.numRanks) {}
 
   /// Replaces the times by those of a run of `simulated`, the lists with
   /// transfers.

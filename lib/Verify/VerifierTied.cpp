@@ -11,7 +11,9 @@
 
 #include "Verify/VerifierDetail.h"
 
+#include "IR/OrderWalk.h"
 #include "IR/TiedMeetings.h"
+#include "IR/TiedSums.h"
 #include "Support/Diagnostics/VerifierDiags.h"
 
 using namespace llvm;
@@ -19,6 +21,37 @@ using namespace llvm;
 namespace pipec {
 
 namespace {
+
+/// A walk that keeps each UPDATE waiting for its sums.
+class UpdateWalk {
+public:
+  struct Datum {
+    bool made = false;
+  };
+  static bool isThere(Datum datum) { return datum.made; }
+  void take(unsigned, Datum) {}
+  Datum give(unsigned, size_t, const DataFlow::Port &) { return {true}; }
+  bool mayRun(unsigned rank, Step step) {
+    return sums.end(rank, step.stage()).has_value();
+  }
+  std::vector<unsigned> takeReleased() { return sums.takeReleased(); }
+  void visit(unsigned rank, size_t begin, size_t) {
+    Step step = schedule.ranks[rank][begin];
+    if (step.stream() == Stream::Tied)
+      sums.post(rank, step.stage(), 0, 0);
+  }
+
+  explicit UpdateWalk(const Schedule &schedule)
+      : schedule(schedule), sums(schedule), walk(schedule, *this) {}
+  bool run() { return walk.run(); }
+  size_t head(unsigned rank) const { return walk.member(rank); }
+  const TiedSums &tiedSums() const { return sums; }
+
+private:
+  const Schedule &schedule;
+  TiedSums sums;
+  OrderWalk<UpdateWalk> walk;
+};
 
 class TiedVerifier {
 public:
@@ -39,6 +72,8 @@ public:
     // A missing step keeps its group from meeting too.
     if (!reporter.failed && !meetings.allMeet())
       reportOrder();
+    if (!reporter.failed && present.all() && TiedSums::isNeeded(schedule))
+      checkUpdates();
     return !reporter.failed;
   }
 
@@ -109,6 +144,33 @@ private:
       auto diagnostic =
           diags.report(schedule.source, diag::TiedMissing, rank, group);
       reporter.noteHere(diagnostic, steps.front());
+    }
+  }
+
+  /// Checks that no rank waits at an UPDATE for a sum that another rank reaches
+  /// only after steps that follow the UPDATE.
+  void checkUpdates() {
+    UpdateWalk walk(schedule);
+    if (walk.run())
+      return;
+    for (uint32_t rank = 0; rank != schedule.ranks.size(); ++rank) {
+      const StepList &list = schedule.ranks[rank];
+      StepRef ref{rank, uint32_t(walk.head(rank))};
+      if (ref.index == list.size() ||
+          list[ref.index].kind() != StepKind::Update)
+        continue;
+      std::optional<unsigned> group =
+          walk.tiedSums().missing(rank, list[ref.index].stage());
+      for (StepRef other :
+           group ? meetings.steps(*group) : ArrayRef<StepRef>()) {
+        if (walk.tiedSums().isPosted(other.rank, *group))
+          continue;
+        auto diagnostic =
+            reporter.report(ref, diag::UpdateStuck,
+                            reporter.text(reporter.step(other)), other.rank);
+        reporter.noteHere(diagnostic, other);
+        return;
+      }
     }
   }
 

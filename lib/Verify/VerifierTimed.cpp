@@ -241,14 +241,11 @@ private:
     /// Checks the start of one member of a line against its parameters and
     /// inputs.
     void checkInput(Step step, StepRef ref, Rational start) {
-      const auto *unsharded = reached(step);
-      if (unsharded && start < unsharded->first) {
-        auto diagnostic = reporter.report(ref, diag::StartBeforeUnshard, start,
-                                          unsharded->first);
-        diagnostic.note(reporter.step(unsharded->second).source(),
-                        diag::NoteEndsAt, reporter.name(unsharded->second),
-                        unsharded->first);
-      }
+      if (step.kind() == StepKind::Update)
+        for (const auto *sum : {find(ends, {State::Reduced, step.stage()}),
+                                find(ends, {State::Used, step.stage()})})
+          checkEnd(ref, start, sum, diag::StartBeforeSum);
+      checkEnd(ref, start, reached(step), diag::StartBeforeUnshard);
       // The producer of a send and the `I` of a `W` are on this rank, whose
       // lines are in order.
       const DataFlow &flow = verifier.flow;
@@ -258,6 +255,22 @@ private:
         checkReceive(ref, start, taken);
         checkData(ref, start, taken, input.rank);
       }
+    }
+
+    using Ends =
+        std::map<std::pair<State, unsigned>, std::pair<Rational, StepRef>>;
+    static const Ends::mapped_type *find(const Ends &ends, Ends::key_type key) {
+      auto end = ends.find(key);
+      return end == ends.end() ? nullptr : &end->second;
+    }
+    template <typename Kind>
+    void checkEnd(StepRef ref, Rational start, const Ends::mapped_type *end,
+                  Kind kind) {
+      if (!end || start >= end->first)
+        return;
+      auto diagnostic = reporter.report(ref, kind, start, end->first);
+      diagnostic.note(reporter.step(end->second).source(), diag::NoteEndsAt,
+                      reporter.name(end->second), end->first);
     }
 
     void checkReceive(StepRef ref, Rational start, const Data &data) {
@@ -358,7 +371,9 @@ private:
                               reporter.text(step), first->second.rank, *other);
       ties = plus(start, schedule.costs.general(Figure::ReduceTied));
       if (!ties)
-        overflow(ref);
+        return overflow(ref);
+      for (unsigned stage : schedule.ties[step.stage()])
+        ends[{State::Used, stage}] = {*ties, ref};
     }
 
     /// The FSDP step that brought what `step` needs into its state, and its
@@ -366,8 +381,7 @@ private:
     const std::pair<Rational, StepRef> *reached(Step step) const {
       State state =
           isCompute(step.kind()) ? State::Whole : stateBefore(step.kind());
-      auto end = ends.find({state, step.stage()});
-      return end == ends.end() ? nullptr : &end->second;
+      return find(ends, {state, step.stage()});
     }
 
     TimedVerifier &verifier;
@@ -386,8 +400,9 @@ private:
     std::map<unsigned, Time> edges;
     /// The end of the last REDUCE_TIED with a time.
     Time ties;
-    /// By state and stage, the end of the last FSDP step that reached it.
-    std::map<std::pair<State, unsigned>, std::pair<Rational, StepRef>> ends;
+    /// By state and stage, the end of the last FSDP step that reached it; and
+    /// with the state Used, of the last REDUCE_TIED.
+    Ends ends;
   };
 
   const Schedule &schedule;

@@ -16,6 +16,7 @@
 #include "Waiting/Waiting.h"
 
 #include "IR/DataFlow.h"
+#include "IR/TiedSums.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -121,7 +122,8 @@ bool endsWithBlockingTransfers(const Schedule &schedule) {
   // pair.
   if (uint64_t(schedule.numStages) * schedule.numUnits > schedule.numSteps())
     return false;
-  return TiedMeetings(schedule).allMeet() && BlockingRun(schedule).ends();
+  return TiedMeetings(schedule).allMeet() && !TiedSums::isNeeded(schedule) &&
+         BlockingRun(schedule).ends();
 }
 
 } // namespace pipec

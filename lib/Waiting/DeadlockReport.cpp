@@ -118,6 +118,10 @@ static void noteHeads(InFlightDiagnostic &diagnostic, const Waiting &waiting) {
                           });
       head = list[at];
       awaited = DataFlow::otherEnd(head, *waiting.flow().transfer(head));
+    } else if (head.kind() == StepKind::Update) {
+      waiting.forEachWait(
+          waiting.numbers().of(rank, at),
+          [&](const WaitEdge &edge) { awaited = waiting.step(edge.what); });
     } else {
       StepKind kind = isSendWait(head.kind()) ? sendOfWait(head.kind())
                                               : recvKind(dataKind(head.kind()));

@@ -11,6 +11,7 @@
 
 #pragma once
 
+#include "IR/TiedSums.h"
 #include "Waiting/WaitState.h"
 
 #include <algorithm>
@@ -51,7 +52,10 @@ public:
   WaitEngine(const Schedule &schedule, const Transfers &transfers,
              CommModel model, Time &time, GateRef gate = GateRef())
       : schedule(schedule), transfers(transfers), model(std::move(model)),
-        time(time), gate(gate) {}
+        time(time), gate(gate) {
+    if (TiedSums::isNeeded(schedule))
+      sums.emplace(schedule);
+  }
 
   /// Limits the buffered sends of each directed edge whose receives have not
   /// started. A further one is complete when an earlier receive starts.
@@ -128,6 +132,12 @@ private:
             hostTime[rank] = rankTime[rank];
           holdUntil(rank, time.streams->needs(rank, step));
         }
+        if (sums && step.kind() == StepKind::Update) {
+          std::optional<int64_t> over = sums->end(rank, step.stage());
+          if (!over)
+            return;
+          holdUntil(rank, *over);
+        }
         for (uint32_t input : transfers.receives(base + at)) {
           if (!state.has(input, Flag::Complete))
             return;
@@ -151,11 +161,24 @@ private:
             time.starts[base + at] =
                 time.streams->post(rank, step, rankTime[rank]);
         ++at;
+        if (sums && step.stream() == Stream::Tied)
+          postSum(rank, step, base + at - 1);
       }
       groupBegin[rank] = at;
     }
     if constexpr (Time::timed)
       time.rankEnds[rank] = rankTime[rank];
+  }
+
+  /// Posts a REDUCE_TIED and continues the ranks that can then go on.
+  void postSum(unsigned rank, Step step, uint32_t number) {
+    int64_t start = 0, duration = 0;
+    if constexpr (Time::timed) {
+      start = time.starts[number];
+      duration = time.reduceTied();
+    }
+    sums->post(rank, step.stage(), start, duration);
+    llvm::append_range(runnable, sums->takeReleased());
   }
 
   /// Returns false if `rank`, which has posted a step or the batch [begin,
@@ -322,8 +345,7 @@ private:
       bool buffered = model == WaitModel::Buffered;
       if constexpr (Time::waitsForResources)
         takeEdge(rank, step, otherStarted);
-      bool isBuffered =
-          otherStarted && buffered && state.has(other, Flag::Met);
+      bool isBuffered = otherStarted && buffered && state.has(other, Flag::Met);
       if (otherStarted ||
           (buffered && isSend(self.kind()) && takeBuffer(rank, step)))
         meet(rank, step);
@@ -458,6 +480,8 @@ private:
   Time &time;
   GateRef gate;
   WaitState state;
+  /// What an UPDATE waits for.
+  std::optional<TiedSums> sums;
   /// The start of the current overlap or step of each rank.
   std::vector<uint32_t> groupBegin;
   std::vector<int64_t> rankTime;

@@ -143,6 +143,8 @@ void Waiting::forEachWait(uint32_t number,
   if (isCompute(self.kind())) {
     if (place.index != state.at[place.rank])
       return;
+    if (self.kind() == StepKind::Update)
+      return forEachSumWait(number, edge);
     for (uint32_t receive : transfers.receives(number)) {
       if (!state.has(receive, WaitState::Posted))
         edge({number, WaitReason::Later, number, receive});
@@ -191,8 +193,24 @@ void Waiting::forEachWait(uint32_t number,
   edge({number, WaitReason::Reach, numbers().of(peer, state.at[peer]), other});
 }
 
-// A REDUCE_TIED waits for its group on other ranks, or for the first REDUCE_TIED
-// of its rank that does not meet.
+// An UPDATE at which its rank has stopped waits for the REDUCE_TIED of its
+// stage.
+void Waiting::forEachSumWait(uint32_t number,
+                             function_ref<void(const WaitEdge &)> edge) const {
+  for (StepRef sum : meetings.stepsOf(numbers().rankOf(number))) {
+    uint32_t tied = numbers().of(sum);
+    if (!is_contained(theSchedule.ties[step(tied).stage()],
+                      step(number).stage()))
+      continue;
+    if (!isPosted(sum))
+      edge({number, WaitReason::Later, number, tied});
+    else if (!meets(tied))
+      edge({number, WaitReason::Input, tied, tied});
+  }
+}
+
+// A REDUCE_TIED waits for its group on other ranks, or for the first
+// REDUCE_TIED of its rank that does not meet.
 void Waiting::forEachTiedWait(uint32_t number,
                               function_ref<void(const WaitEdge &)> edge) const {
   StepRef self = numbers().at(number);

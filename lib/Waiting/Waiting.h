@@ -116,6 +116,8 @@ private:
   bool mayBlock(uint32_t step) const;
   bool isPosted(StepRef at) const { return at.index < state.at[at.rank]; }
   bool meets(uint32_t step) const;
+  void forEachSumWait(uint32_t update,
+                      llvm::function_ref<void(const WaitEdge &)> edge) const;
   void forEachTiedWait(uint32_t step,
                        llvm::function_ref<void(const WaitEdge &)> edge) const;
   void forEachSendWait(uint32_t wait, uint32_t send,
