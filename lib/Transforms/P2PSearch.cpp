@@ -306,6 +306,7 @@ placeP2PBySearch(const Schedule &schedule, const InsertP2POptions &options,
   if (failed(run))
     return failure();
   assert((!isBounded || costs.hasPosted() ||
+          schedule.has(step_facts::kindsOn(Stream::Tied)) ||
           run->makespan() == order.makespan()) &&
          "the search replays the model");
   int64_t makespan = run->makespan();
