@@ -121,7 +121,7 @@ class RowPainter {
       g.globalAlpha = faded ? 0.2 : 1;
       g.fillStyle = color;
       g.fillRect(a, y, b - a - (b - a > 4 ? 1 : 0), height);
-      if (b - a > 4) {
+      if (b - a > 6) {
         g.strokeStyle = this.colors.box;
         g.lineWidth = 0.8;
         g.strokeRect(a, y + 0.4, b - a - 1, height - 0.8);

@@ -123,8 +123,8 @@ class Page:
 
     def color(self, row, index):
         x, y = self.place(row, index)
-        # Beside the number in the middle and the line below the pointer.
-        return self.pixel(x - 5, y - 8)
+        # Above the number in the middle, beside the line below the pointer.
+        return self.pixel(x - 2, y - 9)
 
     def press(self, key):
         ActionChains(self.driver).send_keys(key).perform()
@@ -669,7 +669,7 @@ def site(page, pages):
         check(page.js("return pipec.scene.schedules[0].name") in name, f"{name} shows another schedule")
         # More than one colour: the steps are drawn.
         check(page.color(0, 0) in page.js("return Object.values(pipec.scene.schedules[0].colors.light).flat()"),
-              f"the first step of {name} is not drawn")
+              f"the first step of {name} is not drawn: {page.color(0, 0)}")
 
 
 def large(page, _):
