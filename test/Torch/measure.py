@@ -4,6 +4,7 @@ profile in the compiler. Times are not compared: only that each is measured."""
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -49,6 +50,14 @@ def broken():
 
 def alone():
     return nn.Linear(4, 4)
+
+def bare():
+    return nn.Linear(4, 4), torch.zeros(2, 4)
+
+def functions():
+    return [nn.Linear(4, 4), torch.relu], torch.zeros(2, 4)
+
+number = 5
 ''' % (VOCABULARY, WIDTH, WIDTH, BLOCKS, BATCH, LENGTH)
 
 
@@ -78,7 +87,9 @@ def check_model():
     assert kinds["t"]["optimizer"] >= 2 * weights, "AdamW has two moments"
     assert profile["layers"]["t"]["parameters"] == 2 * weights + kinds["t"]["optimizer"]
     assert kinds["t"]["layers"] == list(range(1, BLOCKS + 1))
-    assert profile["memory"]["receive"] == FLOAT * tokens * VOCABULARY, "the largest output of a layer"
+    # Between stages; what the last layer makes is not sent.
+    assert profile["memory"]["receive"] == FLOAT * tokens * WIDTH, profile["memory"]
+    assert pipec.torch.measure([nn.Linear(4, 4)], torch.zeros(2, 4), repeats=1)["memory"]["receive"] == 0
     assert profile["measured"]["ties"] == [[0, BLOCKS + 1]]
     # Every command reads the profile: half of the layers on each of two stages.
     report = pipec.compile("one_f_one_b", ranks=2, microbatches=4, profile="model.json").report()
@@ -133,16 +144,34 @@ def check_faults():
 def check_errors():
     for arguments, text in ((["model:none"], "module 'model' has no attribute 'none'"), (["model:alone"], "does not return (layers, sample)"),
                             (["model:broken"], "shapes cannot be multiplied"),
+                            (["model:bare"], "the layers are a Linear, not a list of modules"),
+                            (["model:functions"], "layer 1 is a builtin_function_or_method, not a torch.nn.Module"),
+                            (["model:number"], "`model:number` is a int, not a function"),
                             (["model:layers", "--repeats=0"], "repeats is 0, and not positive")):
         run = command(*arguments, "-o", "bad.json")
         assert run.returncode == 1 and text in run.stderr and "Traceback" not in run.stderr, (arguments, run.stderr)
         assert not pathlib.Path("bad.json").exists()
+    for path, text in (("no/folder.json", "cannot write `no/folder.json`: No such file or directory"),
+                       (".", "cannot write `.`: Is a directory")):
+        run = command("model:layers", "-o", path, "--repeats=1")
+        assert run.returncode == 1 and text in run.stderr and "Traceback" not in run.stderr, run.stderr
+    if not torch.cuda.is_available():
+        run = command("model:layers", "-o", "bad.json", "--device=cuda")
+        assert run.returncode == 1 and "error: there is no GPU" in run.stderr and "Traceback" not in run.stderr, run.stderr
     try:
         pipec.torch.measure([], torch.zeros(1))
     except ValueError as error:
         assert str(error) == "there are no layers"
     else:
         raise AssertionError("no layers were measured")
+
+
+def check_several_processes():
+    """One process measures, whatever torchrun has started."""
+    for rank in "01":
+        run = subprocess.run([sys.executable, "-m", "pipec.torch.measure", "model:layers", "-o", f"rank{rank}.json", "--repeats=1"],
+                             env={**os.environ, "RANK": rank, "WORLD_SIZE": "2"}, capture_output=True, text=True)
+        assert run.returncode == 0 and bool(run.stdout) == pathlib.Path(f"rank{rank}.json").exists() == (rank == "0"), run
 
 
 check_model()

@@ -82,9 +82,15 @@ def measure(layers: Iterable[torch.nn.Module], sample: Any, *, device: str | tor
     `device` is where they run, by default where they are. `optimizer` is made for the
     parameters of a layer to learn the size of its state; None if there is none.
 
-    Raises MeasureError, with the layer, if one fails, and ValueError without layers.
+    Raises MeasureError, with the layer, if one fails, ValueError without layers, and
+    TypeError for what is not a module.
     """
+    if isinstance(layers, torch.nn.Module) and not isinstance(layers, Iterable):
+        raise TypeError(f"the layers are a {type(layers).__name__}, not a list of modules")
     modules = list(layers)
+    for index, module in enumerate(modules):
+        if not isinstance(module, torch.nn.Module):
+            raise TypeError(f"layer {index} is a {type(module).__name__}, not a torch.nn.Module")
     if not modules:
         raise ValueError("there are no layers")
     if repeats < 1:
@@ -96,10 +102,13 @@ def measure(layers: Iterable[torch.nn.Module], sample: Any, *, device: str | tor
     run.time(sorted(chosen), inputs, repeats, {index: kind.times for index, kind in chosen.items()})
     for kind in kinds:
         _count_parameters(kind, modules[kind.members[0]], optimizer)
-    for index, sizes in enumerate(run.sizes(inputs)):
+    kept = list(run.sizes(inputs))
+    for index, sizes in enumerate(kept):
         next(kind for kind in kinds if index in kind.members).sizes.append(sizes)
     _name(kinds, len(modules))
-    profile = _profile(kinds, len(modules), run.device, repeats)
+    # What the last layer makes is not sent to another stage.
+    sent = max((sizes.output for sizes in kept[:-1]), default=0)
+    profile = _profile(kinds, len(modules), run.device, repeats, sent)
     profile["measured"].update(ties=_ties(modules), skips=_skips(inputs))
     if run.device.type == "cpu" and run.faults >= MANY_FAULTS:
         profile["measured"]["left_out"].append(
@@ -387,7 +396,7 @@ def _sequence(kinds: Sequence[_Kind], layers: int) -> str:
     return ",".join(letter if number == 1 else f"{letter}*{number}" for letter, number in runs)
 
 
-def _profile(kinds: Sequence[_Kind], layers: int, device: torch.device, repeats: int) -> dict[str, Any]:
+def _profile(kinds: Sequence[_Kind], layers: int, device: torch.device, repeats: int, sent: int) -> dict[str, Any]:
     def spread(times: list[float]) -> list[float]:
         if len(times) == 1:
             return [_rounded(times[0])] * 2
@@ -406,7 +415,7 @@ def _profile(kinds: Sequence[_Kind], layers: int, device: torch.device, repeats:
         "sequence": _sequence(kinds, layers),
         "layers": {kind.letter: of_kind(kind) for kind in kinds},
         "memory": {"F": kept, "I": left - kept, "parameters": decoder.parameters + decoder.gradients + decoder.optimizer,
-                   "receive": max(sizes.output for kind in kinds for sizes in kind.sizes)},
+                   "receive": sent},
         "measured": {
             "unit": "ms and bytes",
             "device": torch.cuda.get_device_name(device) if device.type == "cuda" else device.type,

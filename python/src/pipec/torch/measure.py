@@ -14,22 +14,28 @@ import os
 import sys
 from typing import Any, Callable
 
+import torch
+
 from . import _measure
 from .._files import write_text
+
+
+def _error(text: object) -> SystemExit:
+    return SystemExit(f"pipec.torch.measure: error: {text}")
 
 
 def _function(name: str) -> Callable[[], Any]:
     module, _, function = name.partition(":")
     if not module or not function:
-        raise SystemExit(f"pipec.torch.measure: error: `{name}` is not MODULE:FUNCTION")
+        raise _error(f"`{name}` is not MODULE:FUNCTION")
     sys.path.insert(0, os.getcwd())
     try:
         found: Callable[[], Any] = getattr(importlib.import_module(module), function)
-        return found
-    except ModuleNotFoundError as error:
-        raise SystemExit(f"pipec.torch.measure: error: {error}") from error
-    except AttributeError as error:
-        raise SystemExit(f"pipec.torch.measure: error: {error}") from error
+    except (ModuleNotFoundError, AttributeError) as error:
+        raise _error(error) from error
+    if not callable(found):
+        raise _error(f"`{name}` is a {type(found).__name__}, not a function")
+    return found
 
 
 def _table(profile: dict[str, Any]) -> str:
@@ -49,14 +55,21 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--device", choices=["cpu", "cuda"], help="where the layers run; by default where they are")
     parser.add_argument("--repeats", type=int, default=10, metavar="N", help="the runs of a layer (default: %(default)s)")
     options = parser.parse_args(arguments)
+    if os.environ.get("RANK", "0") != "0":
+        return  # (of several processes of torchrun, one measures)
+    if options.device == "cuda" and not torch.cuda.is_available():
+        raise _error("there is no GPU")
     found = _function(options.function)()
     if not isinstance(found, tuple) or len(found) != 2:
-        raise SystemExit(f"pipec.torch.measure: error: `{options.function}` does not return (layers, sample)")
+        raise _error(f"`{options.function}` does not return (layers, sample)")
     try:
         profile = _measure.measure(*found, device=options.device, repeats=options.repeats)
-    except (_measure.MeasureError, ValueError) as error:
-        raise SystemExit(f"pipec.torch.measure: error: {error}") from error
-    write_text(options.o, json.dumps(profile, indent=2) + "\n")
+    except (_measure.MeasureError, TypeError, ValueError) as error:
+        raise _error(error) from error
+    try:
+        write_text(options.o, json.dumps(profile, indent=2) + "\n")
+    except OSError as error:
+        raise _error(f"cannot write `{options.o}`: {error.strerror}") from error
     print(f"layers {profile['sequence']}; ms and bytes, on {profile['measured']['device']}")
     print(_table(profile))
     for text in profile["measured"]["left_out"]:
