@@ -1,13 +1,15 @@
 # RUN: rm -rf %t && mkdir -p %t && cd %t && env PYTHONPATH=%root/python/src %torch-python %s
 """From the layers of a model to a trained pipeline: the example as a job of three ranks,
-and a model whose ends share a parameter."""
+and one of two with layers that return tuples, share parameters, or have none."""
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+import copy
 import os
 import subprocess
 import sys
 
 import torch
+import torch.distributed as dist
 from torch import nn
 
 import pipec
@@ -51,6 +53,60 @@ def check_plan():
     assert plan.makespan <= placed == plan.found.best.placed, (placed, plan.found.best)
 
 
+class Split(nn.Linear):
+    def forward(self, x):
+        return super().forward(x), x
+
+
+class Join(nn.Linear):
+    def forward(self, x, y):
+        return super().forward(x) + y
+
+
+def models():
+    """By name, layers and a sample."""
+    def linear():
+        return nn.Linear(8, 8)
+
+    embedding, both = nn.Embedding(20, 8), linear()
+    yield "tied", [embedding, *(linear() for _ in range(5)), Head(embedding.weight)], torch.zeros(2, 4, dtype=torch.long)
+    yield "one module", [linear(), both, nn.Tanh(), both, linear(), both], torch.zeros(2, 8)
+    yield "tuples", [linear(), Split(8, 8), Join(8, 8), Split(8, 8), Join(8, 8), linear()], torch.zeros(2, 8)
+    yield "two inputs", [Join(8, 8), nn.ReLU(), linear(), linear()], (torch.zeros(2, 8), torch.zeros(2, 8))
+    yield "frozen", [linear().requires_grad_(False), linear(), linear(), linear()], torch.zeros(2, 8)
+
+
+def train():
+    """The job of `check_models`: gradients are those of the model on one process."""
+    dist.init_process_group("gloo")
+    rank = dist.get_rank()
+    torch.manual_seed(0)
+    for name, layers, sample in models():
+        samples = sample if isinstance(sample, tuple) else (sample,)
+        batch = [torch.randint(0, 20, (8, *one.shape[1:])) if one.dtype == torch.long else torch.randn(8, *one.shape[1:])
+                 for one in samples]
+        whole, value = copy.deepcopy(layers), tuple(batch)
+        for layer in whole:
+            value = layer(*value) if isinstance(value, tuple) else layer(value)
+        value.square().mean().backward()
+        plan = pipec.torch.plan(layers, sample, ranks=2, microbatches=4, repeats=1, effort=1, now="gpipe")
+        modules = plan.stage_modules(rank)
+        job = plan.executor(modules, lambda output, target: output.square().mean())
+        first, last = 0 in modules, plan.schedule.stages - 1 in modules
+        job.step(*(batch if first else ()), **({"target": torch.zeros(8)} if last else {}))
+        held = {id(layer) for module in modules.values() for layer in module}
+        for layer, other in zip(layers, whole):
+            for one, due in zip(layer.parameters(), other.parameters()) if id(layer) in held else ():
+                torch.testing.assert_close(one.grad, due.grad, msg=lambda text: f"{name}, rank {rank}: {text}")
+    dist.destroy_process_group()
+
+
+def check_models():
+    run = subprocess.run([sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2", __file__, "train"],
+                         capture_output=True, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"}, timeout=600)
+    assert run.returncode == 0, run.stdout + run.stderr
+
+
 def check_errors():
     try:
         pipec.torch.plan([nn.Linear(2, 2), nn.Linear(2, 2)], torch.zeros(1, 2), ranks=2, microbatches=2, repeats=1, memory=1)
@@ -67,6 +123,10 @@ def check_errors():
 
 
 if __name__ == "__main__":
-    check_plan()
-    check_errors()
-    run_example()
+    if sys.argv[1:] == ["train"]:
+        train()
+    else:
+        check_plan()
+        check_errors()
+        check_models()
+        run_example()

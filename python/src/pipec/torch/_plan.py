@@ -20,6 +20,20 @@ from ._executor import Executor, executor
 from ._measure import measure
 
 
+class Layers(torch.nn.Sequential):
+    """Layers of a stage, one after the other: a tuple that one returns has the arguments
+    of the next, as in `measure`."""
+
+    tied_parameters: dict[int, list[torch.nn.Parameter]]
+    """Those that other stages have too, by the group of tied stages."""
+
+    def forward(self, *values: Any) -> Any:  # type: ignore[override, unused-ignore]
+        value: Any = values[0] if len(values) == 1 else values
+        for layer in self:
+            value = layer(*value) if isinstance(value, (tuple, list)) else layer(value)
+        return value
+
+
 class Plan:
     """A plan for a model, made by `plan`."""
 
@@ -45,11 +59,23 @@ class Plan:
         groups = sorted({tuple(sorted({of[layer] for layer in group})) for group in ties})
         return [list(group) for group in groups if len(group) > 1]
 
-    def stage_modules(self, rank: int) -> dict[int, torch.nn.Sequential]:
+    def stage_modules(self, rank: int) -> dict[int, Layers]:
         """The layers of each stage of a rank."""
         of = _stage_of_layers(self.schedule)
-        return {stage: torch.nn.Sequential(*(layer for layer, place in zip(self.layers, of) if place == stage))
-                for stage in self.schedule.stages_of(rank)}
+        modules = {stage: Layers(*(layer for layer, place in zip(self.layers, of) if place == stage))
+                   for stage in self.schedule.stages_of(rank)}
+        shared = self._shared(of)
+        for stage, module in modules.items():
+            module.tied_parameters = {group: shared[group] for group, stages in enumerate(self.schedule.ties) if stage in stages}
+        return modules
+
+    def _shared(self, of: list[int]) -> list[list[torch.nn.Parameter]]:
+        """The parameters of each group of tied stages, in the order of the model."""
+        users: dict[torch.nn.Parameter, set[int]] = {}
+        for layer, stage in zip(self.layers, of):
+            for value in layer.parameters():
+                users.setdefault(value, set()).add(stage)
+        return [[value for value, stages in users.items() if stages == set(group)] for group in self.schedule.ties]
 
     def executor(self, stages: Mapping[int, torch.nn.Module] | None = None, loss_fn: Callable[..., Any] | None = None, *,
                  device: str | torch.device | None = None, group: dist.ProcessGroup | None = None,
