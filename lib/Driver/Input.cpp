@@ -209,7 +209,10 @@ LogicalResult readMemoryLimit(const Arguments &args, GivenSettings &given,
   std::optional<MemorySize> limit =
       parseMemorySize(args.text(Opt::MemoryLimit));
   bool sizesGiven =
-      given.layersSource.isValid() || !(given.allMemory() == MemorySettings());
+      !(given.allMemory() == MemorySettings()) ||
+      llvm::any_of(given.layers, [](const std::optional<LayerFigures> &kind) {
+        return kind && !(kind->memory == FigureRow());
+      });
   if (limit->inBytes && !sizesGiven)
     (void)diags.report(DiagLoc(), diag::LimitInBytes,
                        shortened(args.text(Opt::MemoryLimit)));

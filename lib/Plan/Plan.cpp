@@ -34,6 +34,8 @@ void Plan::print(const PlanRequest &request, json::OStream &json) const {
     for (const std::string &name : files)
       json.value(name);
   });
+  if (!digests.empty())
+    json.attribute("digests", json::Value(json::Object(digests)));
 }
 
 void Plan::printText(const PlanRequest &request, raw_ostream &os) const {

@@ -18,6 +18,8 @@ struct Plan {
   /// The placements, forms and layouts of the search, as `search` lists them.
   llvm::json::Value searched = nullptr;
   std::vector<std::string> files;
+  /// Of planDigests; empty while it is printed for these.
+  llvm::json::Object digests;
 
   /// The attributes of plan.json.
   void print(const PlanRequest &request, llvm::json::OStream &json) const;

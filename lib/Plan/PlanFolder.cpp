@@ -6,6 +6,7 @@
 #include "Driver/Io.h"
 #include "Driver/Program.h"
 #include "Plan/PlanRequest.h"
+#include "Plan/PlanRow.h"
 #include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Json.h"
 #include "Support/Words.h"
@@ -16,6 +17,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/SHA256.h"
 
 using namespace llvm;
 
@@ -168,6 +170,52 @@ LogicalResult writePlanText(StringRef path, StringRef text, raw_ostream &out,
   return success();
 }
 
+/// The attribute of plan.json, and the name of the plan in it.
+static constexpr StringLiteral digestsKey = "digests", planName = "plan.json";
+
+json::Object planDigests(StringRef folder, const json::Object &plan) {
+  auto digest = [](StringRef text) {
+    auto hash = SHA256::hash(arrayRefFromStringRef(text));
+    return toHex(ArrayRef(hash).take_front(8), /*LowerCase=*/true);
+  };
+  json::Object digests;
+  for (StringRef name : {"costs.json", "launch.txt"}) {
+    if (auto there = MemoryBuffer::getFile(pathIn(folder, name)))
+      digests[name] = digest((*there)->getBuffer());
+  }
+  json::Object rest = plan;
+  rest.erase(digestsKey);
+  // (This prints the keys of objects in order.)
+  json::Value value(std::move(rest));
+  digests[planName] = digest(formatv("{0}", value).str());
+  return digests;
+}
+
+std::vector<std::string> filesOfPlan(StringRef folder) {
+  std::vector<std::string> names;
+  auto there = MemoryBuffer::getFile(pathIn(folder, planName));
+  if (!there)
+    return names;
+  Expected<json::Value> plan = parseJson((*there)->getBuffer());
+  if (!plan) {
+    consumeError(plan.takeError());
+    return names;
+  }
+  const json::Object *object = plan->getAsObject();
+  const json::Array *files = object ? object->getArray("files") : nullptr;
+  for (const json::Value &file : files ? *files : json::Array())
+    names.push_back(file.getAsString().value_or("").str());
+  return names;
+}
+
+void removeEarlierFiles(StringRef folder, ArrayRef<std::string> before,
+                        ArrayRef<std::string> files) {
+  for (const PlanConsumer &consumer : consumers)
+    for (const PlanFile &file : planFiles(consumer, /*byTime=*/false))
+      if (is_contained(before, file.name) && !is_contained(files, file.name))
+        sys::fs::remove(pathIn(folder, file.name));
+}
+
 //===----------------------------------------------------------------------===//
 // Checking
 //===----------------------------------------------------------------------===//
@@ -206,10 +254,31 @@ FailureOr<std::string> checkPlan(InnerRuns &inner, StringRef folder,
     return value ? formatv("{0}", *value).str() : std::string("none");
   };
   LogicalResult result = success();
-  for (StringRef key : {"makespan", "peak"})
-    if (!isSame(*best, *report, key))
+  json::Object row;
+  readReport(*report, row);
+  row["layout"] = report->get("layout") ? *report->get("layout") : nullptr;
+  for (StringRef key : {"makespan", "peak", "memory", "layout"})
+    if (!isSame(*best, row, key))
       result = diags.report(DiagLoc(), diag::PlanFigure, schedule, key,
-                            figure(*report, key), figure(*best, key));
+                            figure(row, key), figure(*best, key));
+  for (const auto &[key, in] :
+       {std::pair<StringRef, StringRef>("ranks", "num_ranks"),
+        {"microbatches", "num_microbatches"}})
+    if (plan->getInteger(key) != report->getInteger(in))
+      result = diags.report(DiagLoc(), diag::PlanFigure, schedule, key,
+                            figure(*report, in), figure(*plan, key));
+  // The files that are not made from the schedule are those that were written.
+  json::Object digests = planDigests(folder, *plan);
+  const json::Object *written = plan->getObject(digestsKey);
+  for (StringRef name : {"costs.json", "launch.txt", "plan.json"}) {
+    std::string path = pathIn(folder, name);
+    const json::Value *digest = digests.get(name);
+    const json::Value *before = written ? written->get(name) : nullptr;
+    if (!digest)
+      result = diags.report(DiagLoc(), diag::PlanFileMissing, path);
+    else if (!before || *before != *digest)
+      result = diags.report(DiagLoc(), diag::PlanFileChanged, path);
+  }
   // Each file equals the output of its command.
   SmallString<128> again;
   if (std::error_code error =
@@ -230,14 +299,17 @@ FailureOr<std::string> checkPlan(InnerRuns &inner, StringRef folder,
       result = diags.report(DiagLoc(), diag::PlanFileDiffers, name);
   }
   std::string certificate = pathIn(folder, planCertificate);
-  if (sys::fs::exists(certificate))
+  bool isProven = is_contained(filesOfPlan(folder), planCertificate.str());
+  if (isProven && !sys::fs::exists(certificate))
+    result = diags.report(DiagLoc(), diag::PlanFileMissing, certificate);
+  else if (isProven)
     result = succeeded(inner.write(
                  {"check", schedule, "--certificate=" + certificate}))
                  ? result
                  : failure();
   if (failed(result))
     return failure();
-  return figure(*report, "makespan");
+  return roundedText(figureOf(*report, "makespan"));
 }
 
 } // namespace pipec

@@ -50,6 +50,21 @@ llvm::FailureOr<std::vector<std::string>>
 writePlanFiles(InnerRuns &inner, const PlanRequest &request,
                llvm::raw_ostream &out, DiagEngine &diags);
 
+/// The digests of the files of a plan that are not made from its schedule: the
+/// costs, the launch line, and plan.json, which is `plan` and these digests. A
+/// file that is missing has none.
+llvm::json::Object planDigests(llvm::StringRef folder,
+                               const llvm::json::Object &plan);
+
+/// Removes the files that an earlier plan in the folder names in `before`, and
+/// that are not among `files`.
+void removeEarlierFiles(llvm::StringRef folder,
+                        llvm::ArrayRef<std::string> before,
+                        llvm::ArrayRef<std::string> files);
+
+/// The files that the plan in a folder names; none without a plan.
+std::vector<std::string> filesOfPlan(llvm::StringRef folder);
+
 /// Writes a file of a plan.
 llvm::LogicalResult writePlanText(llvm::StringRef path, llvm::StringRef text,
                                   llvm::raw_ostream &out, DiagEngine &diags);

@@ -28,7 +28,8 @@ FailureOr<PlanRequest> PlanRequest::read(const Arguments &args,
     assumptions.push_back("costs are of equal parts of the model, so no layout "
                           "was searched");
   if (!args.has(Opt::MemoryLimit))
-    assumptions.push_back("no limit of memory is given");
+    assumptions.push_back(
+        "no limit of memory is given: ranks may need more than they have");
   if (!request.hasLatency)
     assumptions.push_back("transfers take no time: no cost of p2p is given");
   else if (!request.isPlaced())
@@ -123,9 +124,23 @@ LogicalResult PlanRequest::readProfile(DiagEngine &diags) {
   for (const auto &[key, entry] : *object)
     note(StringRef(key));
   hasLatency |= object->get("edges") || object->get("nodes");
+  noteDefaults(*object);
   if (const json::Object *measured = object->getObject("measured"))
     readMeasured(*object, *measured);
   return success();
+}
+
+/// Names the layers at the ends of the model that have no costs.
+void PlanRequest::noteDefaults(const json::Object &profile) {
+  StringRef layers = args.text(
+      Opt::Layers, profile.getString("sequence")
+                       .value_or(profile.getString("layout").value_or("")));
+  const json::Object *kinds = profile.getObject("layers");
+  for (StringRef letter : {"E", "L"})
+    if (layers.contains(letter) && !(kinds && kinds->get(letter)))
+      assumptions.push_back(("no cost of layer " + letter +
+                             " is given: it takes no time and no memory")
+                                .str());
 }
 
 void PlanRequest::readMeasured(const json::Object &profile,

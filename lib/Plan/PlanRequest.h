@@ -50,6 +50,7 @@ struct PlanRequest {
 private:
   llvm::LogicalResult readOptions(DiagEngine &diags);
   llvm::LogicalResult readProfile(DiagEngine &diags);
+  void noteDefaults(const llvm::json::Object &profile);
   void readMeasured(const llvm::json::Object &profile,
                     const llvm::json::Object &measured);
 };

@@ -7,12 +7,15 @@
 #include "Plan/PlanRow.h"
 #include "Support/Diagnostics/CommandDiags.h"
 #include "Support/InputFile.h"
+#include "Support/Json.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
+
+#include <set>
 
 using namespace llvm;
 
@@ -26,7 +29,7 @@ public:
   Planner(PlanRequest &request, InnerRuns &inner, Progress &progress,
           raw_ostream &out, DiagEngine &diags)
       : request(request), inner(inner), progress(progress), out(out),
-        diags(diags) {}
+        diags(diags), earlier(filesOfPlan(request.folder)) {}
 
   LogicalResult run();
   LogicalResult addIntervals();
@@ -38,6 +41,9 @@ private:
   bool findLayout(json::Object &row);
   void place(json::Object &row, CommandWords words);
   LogicalResult findNow();
+  void noteAssumed(const json::Object &report);
+  void addAssumptions();
+  bool isCandidate(const json::Object &candidate) const;
   CommandWords compareWords() const;
   LogicalResult compare();
   LogicalResult search();
@@ -49,6 +55,10 @@ private:
   Progress &progress;
   raw_ostream &out;
   DiagEngine &diags;
+  /// The files of an earlier plan in the folder.
+  const std::vector<std::string> earlier;
+  /// The kinds of steps whose costs were not given.
+  std::set<std::string> assumed;
 };
 
 } // namespace
@@ -67,6 +77,9 @@ LogicalResult Planner::findNow() {
   FailureOr<json::Object> report = inner.ask(std::move(words));
   if (failed(report))
     return failure();
+  if (StringRef(inner.messages).contains("[-Wlimit-unit]"))
+    request.assumptions.push_back("the limit of memory is in bytes, but no "
+                                  "sizes are given: an activation takes 1");
   json::Object row;
   row["schedule"] = request.now;
   row["placement"] = nullptr;
@@ -78,13 +91,35 @@ LogicalResult Planner::findNow() {
   row["fits"] = !report->getBoolean("over_limit").value_or(false);
   place(row, std::move(own));
   plan.now = std::move(row);
-  if (const json::Array *assumed = report->getArray("assumed"))
-    for (const json::Value &kind : *assumed)
-      if (auto name = kind.getAsString())
-        request.assumptions.push_back(
-            ("no cost of " + *name + " is given: it follows from the others")
-                .str());
+  noteAssumed(*report);
   return success();
+}
+
+/// Notes the costs that a schedule has and that were not given.
+void Planner::noteAssumed(const json::Object &report) {
+  if (const json::Array *kinds = report.getArray("assumed"))
+    for (const json::Value &kind : *kinds)
+      assumed.insert(kind.getAsString().value_or("").str());
+}
+
+/// Names the costs that the others stand for, with what that changes.
+void Planner::addAssumptions() {
+  auto has = [&](StringRef kind) { return assumed.erase(kind.str()) != 0; };
+  if (bool input = has("I"), weight = has("W"); input || weight)
+    request.assumptions.push_back(
+        (Twine("no cost of ") +
+         (input && weight ? "I and W"
+          : input         ? "I"
+                          : "W") +
+         " is given: it is taken from B, where in PyTorch I + W is about 1.5 "
+         "B, so split backwards may take longer")
+            .str());
+  if (has("B"))
+    request.assumptions.push_back("no cost of B is given: it is I + W, so "
+                                  "whole backwards may take less");
+  for (const std::string &kind : assumed)
+    request.assumptions.push_back("no cost of " + kind +
+                                  " is given: it follows from the others");
 }
 
 /// Searches a layout for a schedule of the library, and replaces the even one
@@ -137,6 +172,14 @@ CommandWords Planner::compareWords() const {
   return words;
 }
 
+/// True if the framework runs a schedule of the library, and it has no more
+/// chunks than allowed.
+bool Planner::isCandidate(const json::Object &candidate) const {
+  return runsIn(*request.consumer, candidate) &&
+         candidate.getInteger("stages").value_or(0) <=
+             int64_t(request.chunks) * request.ranks;
+}
+
 /// The best schedules of the library for the framework.
 LogicalResult Planner::compare() {
   progress.phase("comparing the schedules of the library");
@@ -153,8 +196,9 @@ LogicalResult Planner::compare() {
   if (const json::Array *candidates = table->getArray("schedules"))
     for (const json::Value &value : *candidates) {
       const json::Object &candidate = *value.getAsObject();
-      if (!runsIn(*request.consumer, candidate))
+      if (!isCandidate(candidate))
         continue;
+      noteAssumed(candidate);
       json::Object row = rowOf(candidate, request.ranks);
       if (findLayout(row))
         all.push_back(
@@ -296,9 +340,8 @@ LogicalResult Planner::reportNothingFits() {
   if (const json::Array *rows = table->getArray("schedules"))
     for (const json::Value &value : *rows) {
       const json::Object &candidate = *value.getAsObject();
-      if (runsIn(*request.consumer, candidate) &&
-          (!least ||
-           figureOf(candidate, "memory") < figureOf(*least, "memory")))
+      if (isCandidate(candidate) && (!least || figureOf(candidate, "memory") <
+                                                   figureOf(*least, "memory")))
         least = &candidate;
     }
   if (!least)
@@ -316,6 +359,9 @@ LogicalResult Planner::run() {
     return failure();
   if (!plan.best)
     return reportNothingFits();
+  addAssumptions();
+  // Of an earlier plan.
+  sys::fs::remove(request.inFolder(planCertificate));
   if (plan.best->getString("schedule") == "found") {
     certify();
     return success();
@@ -339,12 +385,18 @@ LogicalResult Planner::write() {
   if (sys::fs::exists(request.inFolder(planCertificate)))
     plan.files.push_back(planCertificate.str());
   llvm::append_values(plan.files, "costs.json", "plan.json");
-  std::string text;
-  raw_string_ostream os(text);
-  json::OStream object(os, /*IndentSize=*/2);
-  object.object([&] { plan.print(request, object); });
-  os << '\n';
-  return writePlanText(request.inFolder("plan.json"), text, out, diags);
+  auto text = [&] {
+    std::string text;
+    raw_string_ostream os(text);
+    json::OStream object(os, /*IndentSize=*/2);
+    object.object([&] { plan.print(request, object); });
+    os << '\n';
+    return text;
+  };
+  json::Value printed = cantFail(parseJson(text()));
+  plan.digests = planDigests(request.folder, *printed.getAsObject());
+  removeEarlierFiles(request.folder, earlier, plan.files);
+  return writePlanText(request.inFolder("plan.json"), text(), out, diags);
 }
 
 FailureOr<Plan> makePlan(PlanRequest &request, InnerRuns &inner,
@@ -352,8 +404,6 @@ FailureOr<Plan> makePlan(PlanRequest &request, InnerRuns &inner,
                          DiagEngine &diags) {
   if (std::error_code error = sys::fs::create_directories(request.folder))
     return reportUnwritable(diags, request.folder, error);
-  // Of an earlier plan.
-  sys::fs::remove(request.inFolder(planCertificate));
   Planner planner(request, inner, progress, out, diags);
   if (failed(planner.run()) || failed(planner.addIntervals()) ||
       failed(planner.write()))
