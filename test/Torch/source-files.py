@@ -19,6 +19,7 @@ import pipec
 import pipec.torch
 from pipec.torch._source import Source, load_source
 
+ENVIRONMENT = {name: os.environ.get(name, "") for name in ("PATH", "PIPEC")}
 FOLDER = pathlib.Path(sys.argv[1])
 SIZES = {"ranks": 2, "microbatches": 4}
 
@@ -87,6 +88,20 @@ def run(mesh, case):
     executors.refuse("neither a schedule nor an executor", lambda: schedule.run("zb1p", *args, **keywords))
     schedule.step(*args, **keywords)
     assert model.close(gradients(parts), expected)
+
+    # What pipec.compile and pipec.search return has no transfers yet.
+    os.environ.update(ENVIRONMENT)
+    plain = pipec.compile("zb1p", **SIZES)
+    schedule.run(plain, *args, **keywords)
+    assert model.close(gradients(parts), expected)
+    schedule = pipec.torch.executor(plain, parts, model.loss_function, 4, patience=30)
+    schedule.step(*args, **keywords)
+    assert model.close(gradients(parts), expected)
+    # It is compiled once, so that further runs need no compiler.
+    schedule.run(gpipe := pipec.compile("gpipe", **SIZES), *args, **keywords)
+    del os.environ["PIPEC"]
+    os.environ["PATH"] = ""
+    schedule.run(gpipe, *args, **keywords)
 
 
 constants()

@@ -95,6 +95,8 @@ class Executor:
         self._known: dict[Worker, list[dict[int, Any]]] = {}
         # The other schedules that ran, by the digests of their texts, and what they are made with.
         self._others: dict[str, Executor] = {}
+        self._compiled: dict[str, tuple[Schedule, Source]] = {}
+        """What `run` was given as schedules, by their step IR."""
         self._handlers: dict[str, Callable[[Any], None] | None] = {}
         self._options: dict[str, Any] = dict(
             communicators=communicators, scale_grads=scale_grads, args_chunk_spec=args_chunk_spec,
@@ -200,7 +202,10 @@ class Executor:
         try:
             source = schedule if isinstance(schedule, Source) else load_source(schedule)
             if source is None and isinstance(schedule, Schedule):
-                source = Source(schedule.emit("python", "--passes="))
+                if schedule.ir not in self._compiled:
+                    plan = _with_transfers(schedule)
+                    self._compiled[schedule.ir] = plan, Source(plan.emit("python", "--passes="))
+                schedule, source = self._compiled[schedule.ir]
             if source is None:
                 raise ValueError(f"{schedule!r} is neither a schedule nor an executor of --emit=python")
             order = source.order or self._reordered
@@ -380,8 +385,9 @@ def executor(plan_or_name: str | os.PathLike[str] | types.ModuleType | Schedule 
     `stages` are those of this rank, `PipelineStage(module, index, stages, device)`, of
     which the module, the index, the device and the group are used; the module may be
     in DistributedDataParallel or FSDP2's `fully_shard`. The first argument is what
-    `pipec.compile` takes, or a schedule that it made with transfers; `params` are
-    further parameters of the program (`chunks=2`). The target is `pytorch` unless
+    `pipec.compile` takes, or a schedule, which gets the transfers of the target
+    `pytorch` if it has none; `params` are further parameters of the program
+    (`chunks=2`). The target is `pytorch` unless
     `target` or `passes` says otherwise; `cost`, `profile` and `args` are those
     of `pipec.compile`.
 
@@ -429,7 +435,7 @@ def executor(plan_or_name: str | os.PathLike[str] | types.ModuleType | Schedule 
         source = plan_or_name if isinstance(plan_or_name, Source) else load_source(plan_or_name)
         if source is not None or isinstance(plan_or_name, Schedule):
             given = {"target": target, "passes": passes, "cost": cost, "profile": profile, "args": args or None, **params}
-            plan = source or plan_or_name  # type: ignore[assignment]
+            plan = source or _with_transfers(plan_or_name)  # type: ignore[arg-type]
             if useless := [name for name, value in given.items() if value is not None]:
                 raise ValueError(f"{', '.join(useless)}: {plan.name} is compiled already")  # type: ignore[union-attr]
         else:
@@ -459,6 +465,14 @@ def executor(plan_or_name: str | os.PathLike[str] | types.ModuleType | Schedule 
                     output_merge_spec=output_merge_spec, patience=patience, receives_ahead=receives_ahead,
                     tied_parameters=tied_parameters, slicing=slicing, optimizers=optimizers, dynamic_shapes=dynamic_shapes,
                     broadcast_tied=broadcast_tied, lowering=lowering)
+
+
+def _with_transfers(schedule: Schedule) -> Schedule:
+    """A schedule with the transfers of the target `pytorch`, if it has none, as those of
+    `pipec.compile` without a target and of `pipec.search`."""
+    if schedule.ranks == 1 or "SEND_" in schedule.ir:
+        return schedule
+    return Schedule.from_steps(schedule.ir, target="pytorch")
 
 
 def _check_optimizers(plan: Source, extras: Extras, optimizers: Mapping[int, torch.optim.Optimizer] | None) -> None:
