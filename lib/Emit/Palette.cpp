@@ -3,8 +3,9 @@
 
 #include "Emit/Palette.h"
 
-#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
+
+#include <algorithm>
 
 using namespace llvm;
 
@@ -31,35 +32,42 @@ struct Shades {
 // On light and dark pages. Neighbouring shades differ by 12 in the lightness L*
 // of CIELAB, from 54 to 92, and kinds in their hue for all types of color
 // vision (utils/check-colours.py); where there is one chunk, kinds differ in
-// lightness too, for print in gray. FSDP actions and sums of tied gradients have
-// a separate lane: shades of purple, distinguished by lightness, and teal.
-// Copies have lanes of their own: sky blue.
-constexpr Shades palette[] = {
-    {StepKind::F, 0x5c7ce4, 0xdee8fb, 0x9db2f0},
-    {StepKind::B, 0xbb6f39, 0xfde3c7, 0xf3d2b2},
-    {StepKind::I, 0x229274, 0xc0f2dd, 0x229274},
-    {StepKind::W, 0x838700, 0xe6ef84, 0x9ca121},
-    {StepKind::R, 0x9473bb, 0xede5ed, 0x8a73de},
-    {StepKind::ReduceGrad, 0xf0b6e0, 0xf0b6e0, 0xf0b6e0},
-    {StepKind::WaitReduceGrad, 0xf0b6e0, 0xf0b6e0, 0xf0b6e0},
-    {StepKind::Unshard, 0xc77bb3, 0xc77bb3, 0xc77bb3},
-    {StepKind::Reshard, 0x9f7096, 0x9f7096, 0x9f7096},
-    {StepKind::ReduceTied, 0x5eead4, 0x5eead4, 0x5eead4},
-    {StepKind::Offload, 0xbae6fd, 0xbae6fd, 0xbae6fd},
-    {StepKind::WaitOffload, 0xbae6fd, 0xbae6fd, 0xbae6fd},
-    {StepKind::Reload, 0x0ea5e9, 0x0ea5e9, 0x0ea5e9}};
+// lightness too, for print in gray.
+constexpr Shades computes[] = {{StepKind::F, 0x5c7ce4, 0xdee8fb, 0x9db2f0},
+                               {StepKind::B, 0xbb6f39, 0xfde3c7, 0xf3d2b2},
+                               {StepKind::I, 0x229274, 0xc0f2dd, 0x229274},
+                               {StepKind::W, 0x838700, 0xe6ef84, 0x9ca121},
+                               {StepKind::R, 0x9473bb, 0xede5ed, 0x8a73de}};
+
+/// The color of a kind on light and on dark pages.
+struct Single {
+  StepKind kind;
+  uint32_t onLight, onDark;
+};
+
+// FSDP actions and sums of tied gradients have a separate lane: shades of
+// purple, distinguished by lightness, and teal. Copies have lanes of their own:
+// sky blue, a dark and a light one. An optimizer step is as dark as text.
+constexpr Single singles[] = {{StepKind::ReduceGrad, 0x5e1a4a, 0xf0b6e0},
+                              {StepKind::WaitReduceGrad, 0x5e1a4a, 0xf0b6e0},
+                              {StepKind::Unshard, 0x9a4a86, 0xc77bb3},
+                              {StepKind::Reshard, 0xb57fa8, 0x8e5f83},
+                              {StepKind::ReduceTied, 0x0f766e, 0x5eead4},
+                              {StepKind::Update, 0x26262f, 0xffffff},
+                              {StepKind::Offload, 0x0c4a6e, 0xbae6fd},
+                              {StepKind::WaitOffload, 0x0c4a6e, 0xbae6fd},
+                              {StepKind::Reload, 0x0284c7, 0x0ea5e9}};
 
 constexpr Color white = rgb(0xffffff), ink = rgb(0x111827);
 
 } // namespace
 
 Color fillColor(Scheme scheme, StepKind kind, unsigned shade, unsigned shades) {
-  // An optimizer step is as dark as text.
-  if (kind == StepKind::Update)
-    return scheme == Scheme::Light ? rgb(0x26262f) : white;
-  const Shades *found =
-      find_if(palette, [&](const Shades &row) { return row.kind == kind; });
-  assert(found != std::end(palette) && "a kind that is not drawn as a box");
+  if (auto single = std::ranges::find(singles, kind, &Single::kind);
+      single != std::end(singles))
+    return rgb(scheme == Scheme::Light ? single->onLight : single->onDark);
+  auto found = std::ranges::find(computes, kind, &Shades::kind);
+  assert(found != std::end(computes) && "a kind that is not drawn as a box");
   if (shades == 1)
     return rgb(found->alone);
   // Two shades are two steps apart.
