@@ -89,6 +89,14 @@ def run(mesh, case):
     schedule.step(*args, **keywords)
     assert model.close(gradients(parts), expected)
 
+    # Outputs, unless the executor or the step says otherwise.
+    parts[0].submod.zero_grad()
+    for schedule, wanted in ((pipec.torch.executor(module, parts, model.loss_function, microbatches=4, patience=30), True),
+                             (pipec.torch.executor(module, parts, model.loss_function, 4, return_outputs=False, patience=30), False)):
+        assert (schedule.step(*args, **keywords) is not None) == (wanted and rank == 1)
+        assert (schedule.step(*args, **keywords, return_outputs=not wanted) is not None) == (not wanted and rank == 1)
+    parts[0].submod.zero_grad()
+
     # What pipec.compile and pipec.search return has no transfers yet.
     os.environ.update(ENVIRONMENT)
     plain = pipec.compile("zb1p", **SIZES)

@@ -45,7 +45,7 @@ class Executor:
                  output_merge_spec: Any, patience: float | None, receives_ahead: int | None,
                  tied_parameters: TiedParameters | None, slicing: Slicing | None = None,
                  optimizers: Mapping[int, torch.optim.Optimizer] | None = None, dynamic_shapes: bool = False,
-                 broadcast_tied: bool = False, transfers: Transfers | None = None,
+                 broadcast_tied: bool = False, return_outputs: bool = True, transfers: Transfers | None = None,
                  lowering: dict[str, Any] | None = None):
         self.plan = plan
         """The schedule; the source itself where it was not compiled."""
@@ -95,13 +95,15 @@ class Executor:
         self._known: dict[Worker, list[dict[int, Any]]] = {}
         # The other schedules that ran, by the digests of their texts, and what they are made with.
         self._others: dict[str, Executor] = {}
+        self._return_outputs = return_outputs
         self._compiled: dict[str, tuple[Schedule, Source]] = {}
         """What `run` was given as schedules, by their step IR."""
         self._handlers: dict[str, Callable[[Any], None] | None] = {}
         self._options: dict[str, Any] = dict(
             communicators=communicators, scale_grads=scale_grads, args_chunk_spec=args_chunk_spec,
             kwargs_chunk_spec=kwargs_chunk_spec, output_merge_spec=output_merge_spec, patience=patience,
-            receives_ahead=receives_ahead, tied_parameters=tied_parameters, optimizers=optimizers, dynamic_shapes=dynamic_shapes)
+            receives_ahead=receives_ahead, tied_parameters=tied_parameters, optimizers=optimizers, dynamic_shapes=dynamic_shapes,
+            return_outputs=return_outputs)
 
     def _on_device(self) -> ContextManager[Any]:
         """Within it, the device is that of the stages, for collectives of objects."""
@@ -203,8 +205,8 @@ class Executor:
             source = schedule if isinstance(schedule, Source) else load_source(schedule)
             if source is None and isinstance(schedule, Schedule):
                 if schedule.ir not in self._compiled:
-                    plan = _with_transfers(schedule)
-                    self._compiled[schedule.ir] = plan, Source(plan.emit("python", "--passes="))
+                    lists = _with_transfers(schedule)
+                    self._compiled[schedule.ir] = lists, Source(lists.emit("python", "--passes="))
                 schedule, source = self._compiled[schedule.ir]
             if source is None:
                 raise ValueError(f"{schedule!r} is neither a schedule nor an executor of --emit=python")
@@ -246,7 +248,7 @@ class Executor:
 
     # The interface of PyTorch's schedules.
 
-    def step(self, *args: Any, target: Any = None, losses: list[torch.Tensor] | None = None, return_outputs: bool = True,
+    def step(self, *args: Any, target: Any = None, losses: list[torch.Tensor] | None = None, return_outputs: bool | None = None,
              arg_mbs: Sequence[tuple[Any, ...]] | None = None, kwarg_mbs: Sequence[dict[str, Any]] | None = None,
              target_mbs: Sequence[Any] | None = None, loss_kwargs: dict[str, Any] | None = None, **kwargs: Any) -> Any:
         """Runs one training step. Ranks with a first stage give the inputs, ranks with
@@ -257,6 +259,8 @@ class Executor:
         and get the losses and outputs of their half. With slices, all of these are whole
         sequences, and `losses` gets an element for each slice of each micro-batch. Without a
         loss function only the forwards run, as in `eval`."""
+        if return_outputs is None:
+            return_outputs = self._return_outputs
         if self._source.forward_only or self._loss_fn is None:
             return self.eval(*args, target=target, losses=losses, return_outputs=return_outputs, arg_mbs=arg_mbs,
                              kwarg_mbs=kwarg_mbs, target_mbs=target_mbs, loss_kwargs=loss_kwargs, **kwargs)
@@ -369,14 +373,14 @@ def _with_dimension(value: Any) -> Any:
 
 def executor(plan_or_name: str | os.PathLike[str] | types.ModuleType | Schedule | Source,
              stages: Sequence[_PipelineStageBase] | _PipelineStageBase,
-             loss_fn: Callable[..., Any] | None, n_microbatches: int, *, target: str | None = None, passes: str | None = None,
-             cost: Cost | None = None, profile: Profile | None = None, args: Sequence[str] = (),
+             loss_fn: Callable[..., Any] | None, n_microbatches: int | None = None, *, microbatches: int | None = None,
+             target: str | None = None, passes: str | None = None, cost: Cost | None = None, profile: Profile | None = None, args: Sequence[str] = (),
              communicators: str | None = None, scale_grads: bool = True,
              args_chunk_spec: tuple[TensorChunkSpec, ...] | None = None,
              kwargs_chunk_spec: dict[str, TensorChunkSpec] | None = None, output_merge_spec: Any = None,
              patience: float | None = None, receives_ahead: int | None = None,
              tied_parameters: TiedParameters | None = None, broadcast_tied: bool = False, dynamic_shapes: bool = False,
-             slice_dim: int = 1, slice_lengths: Sequence[int] | None = None,
+             return_outputs: bool = True, slice_dim: int = 1, slice_lengths: Sequence[int] | None = None,
              optimizers: Mapping[int, torch.optim.Optimizer] | None = None, check_ranks: bool = True,
              **params: int) -> Executor:
     """Compiles a schedule for the ranks of the stages' group to Python, and returns it
@@ -407,6 +411,8 @@ def executor(plan_or_name: str | os.PathLike[str] | types.ModuleType | Schedule 
     of the group; without it, the module's attribute `tied_parameters` does. The
     parameters must start with the same values and get the same updates.
 
+    `step` returns no outputs, and keeps none, with `return_outputs=False`, here or there.
+
     In a schedule with slices, the tensors in the arguments and the target of each
     micro-batch are cut along `slice_dim`, into parts as equal as possible or into those
     of `slice_lengths`. The loss function is called for each slice, and the loss of a
@@ -425,6 +431,12 @@ def executor(plan_or_name: str | os.PathLike[str] | types.ModuleType | Schedule 
     Raises CompileError when the schedule does not compile, and ValueError when it is
     not for these stages or not the same on all ranks, or when an optimizer is missing.
     """
+    if n_microbatches is None:
+        n_microbatches = microbatches
+    elif microbatches is not None:
+        raise TypeError("n_microbatches and microbatches are the same")
+    if n_microbatches is None:
+        raise TypeError("the number of micro-batches is missing")
     mine = [stages] if isinstance(stages, _PipelineStageBase) else sorted(stages, key=lambda stage: stage.stage_index)
     if not mine:
         raise ValueError("no stages: every rank of a pipeline holds one")
@@ -437,7 +449,7 @@ def executor(plan_or_name: str | os.PathLike[str] | types.ModuleType | Schedule 
             given = {"target": target, "passes": passes, "cost": cost, "profile": profile, "args": args or None, **params}
             plan = source or _with_transfers(plan_or_name)  # type: ignore[arg-type]
             if useless := [name for name, value in given.items() if value is not None]:
-                raise ValueError(f"{', '.join(useless)}: {plan.name} is compiled already")  # type: ignore[union-attr]
+                raise ValueError(f"{', '.join(useless)}: {plan.name} is compiled already")
         else:
             path = os.fspath(plan_or_name)  # type: ignore[arg-type]
             if not path.endswith((".csv", ".steps")):
@@ -464,7 +476,7 @@ def executor(plan_or_name: str | os.PathLike[str] | types.ModuleType | Schedule 
                     args_chunk_spec=args_chunk_spec, kwargs_chunk_spec=kwargs_chunk_spec,
                     output_merge_spec=output_merge_spec, patience=patience, receives_ahead=receives_ahead,
                     tied_parameters=tied_parameters, slicing=slicing, optimizers=optimizers, dynamic_shapes=dynamic_shapes,
-                    broadcast_tied=broadcast_tied, lowering=lowering)
+                    broadcast_tied=broadcast_tied, return_outputs=return_outputs, lowering=lowering)
 
 
 def _with_transfers(schedule: Schedule) -> Schedule:
