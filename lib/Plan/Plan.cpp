@@ -65,6 +65,8 @@ void Plan::printText(const PlanRequest &request, raw_ostream &os) const {
     if (const json::Object *drawn = row->getObject("jitter"))
       os << format(", 95 %% of runs within %.6g", figureOf(*drawn, "p95"));
     os << ", memory " << request.memoryText(*row);
+    if (std::string by = text(*row, "memory_by"); !by.empty())
+      os << " by " << by;
     if (!row->getBoolean("fits").value_or(true))
       os << " (above the limit)";
     for (StringRef key : {"placement", "chunks", "backward", "layout"})

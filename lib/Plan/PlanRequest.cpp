@@ -105,6 +105,7 @@ LogicalResult PlanRequest::readProfile(DiagEngine &diags) {
   if (failed(text))
     return failure();
   hasLayers = args.has(Opt::Layers);
+  hasStash = text->contains("\"stash\"");
   inBytes = args.text(Opt::MemoryLimit).ends_with("B");
   auto note = [&](StringRef cost) {
     hasPorts |= cost.contains("port");

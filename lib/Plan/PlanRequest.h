@@ -42,6 +42,8 @@ struct PlanRequest {
   bool hasLatency = false, hasPorts = false;
   /// Sizes are in bytes.
   bool inBytes = false;
+  /// The profile says what a forward keeps that is run again.
+  bool hasStash = false;
   /// The largest spread of a measured cost, over the cost; 0 if none has one.
   double spread = 0;
   /// Facts that were neither measured nor given.

@@ -117,6 +117,9 @@ void Planner::addAssumptions() {
   if (has("B"))
     request.assumptions.push_back("no cost of B is given: it is I + W, so "
                                   "whole backwards may take less");
+  if (plan.best->getString("memory_by") == "recompute" && !request.hasStash)
+    request.assumptions.push_back("no stash is given: a forward that is run "
+                                  "again keeps nothing, not even its input");
   for (const std::string &kind : assumed)
     request.assumptions.push_back("no cost of " + kind +
                                   " is given: it follows from the others");
