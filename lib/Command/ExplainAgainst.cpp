@@ -5,6 +5,7 @@
 
 #include "Calibrate/Against.h"
 #include "Driver/Input.h"
+#include "Plan/PlanFolder.h"
 #include "Support/Diagnostics/CommandDiags.h"
 
 #include "llvm/Support/Path.h"
@@ -80,15 +81,18 @@ LogicalResult explainAgainst(const CommandRun &run) {
 
   run.progress.phase("measuring");
   Calibration calibration = calibrate(*recording);
-  // Costs that are not in milliseconds have nothing to do with the traces.
   if (!run.args.has(Opt::Cost) && !run.args.has(Opt::CostProfile)) {
     if (run.args.has(Opt::Parts))
       return run.args.reportUseless(Opt::Parts,
                                     "without --cost or --cost-profile", diags);
-    schedule->costs = calibration.costs;
-    schedule->costParts = 0;
-    if (!calibration.memory.empty())
-      schedule->memory = calibration.memory;
+    // A plan is compared with what it promised. Costs of others that are not in
+    // milliseconds have nothing to do with the traces.
+    if (filesOfPlan(request->input.path).empty()) {
+      schedule->costs = calibration.costs;
+      schedule->costParts = 0;
+      if (!calibration.memory.empty())
+        schedule->memory = calibration.memory;
+    }
   }
   warnOfCosts(&*schedule, diags);
   FailureOr<std::optional<CommModel>> model = readModel(run.args, diags);
