@@ -164,9 +164,8 @@ LogicalResult Match::times() {
                                     certificate.slices))
         factor = factor ? std::min(*factor, *own) : *own;
     for (unsigned kind = 0; kind != certificate.kinds(); ++kind) {
-      std::optional<Rational> time =
-          costs.of(kindOf(kind), certificate.stageOf(stage), rank,
-                   {.slice = slice});
+      std::optional<Rational> time = costs.of(
+          kindOf(kind), certificate.stageOf(stage), rank, {.slice = slice});
       if (time && factor)
         time = Rational::mul(*time, *factor);
       if (failed(compare(own.place, "time of " + nameOf(kind, stage),
@@ -205,7 +204,8 @@ LogicalResult Match::memory() {
                      certificate.unit, there);
     };
     for (unsigned kind = 1; kind != certificate.kinds(); ++kind) {
-      std::optional<Rational> given = memory.delta(kindOf(kind), whole, {.slice = slice});
+      std::optional<Rational> given =
+          memory.delta(kindOf(kind), whole, {.slice = slice});
       if (given)
         given = Rational::sub(0, *given);
       if (failed(size(kind, " gives back", own.given[kind - 1], given)))

@@ -16,8 +16,8 @@ AssumedCosts::AssumedCosts(const CostSettings &costs, const CostUse &use) {
   for (const CostUse::Entry &entry : use.entries())
     for (unsigned kind = 0; kind != rulesOf.size(); ++kind)
       if (entry.kinds >> kind & 1) {
-        CostRule rule = costs.ruleOf(StepKind(kind), entry.stage, entry.rank,
-                                     entry.unit);
+        CostRule rule =
+            costs.ruleOf(StepKind(kind), entry.stage, entry.rank, entry.unit);
         if (rule != CostRule::Given)
           rulesOf[kind] |= 1u << unsigned(rule);
       }

@@ -85,8 +85,8 @@ private:
   std::array<uint16_t, 5> rulesOf = {};
 };
 
-/// Warns of costs of F, B, I, W and R that were not given (SplitCostAssumed); for
-/// results that depend on them.
+/// Warns of costs of F, B, I, W and R that were not given (SplitCostAssumed);
+/// for results that depend on them.
 void warnOfAssumed(const AssumedCosts &assumed, DiagLoc loc, DiagEngine &diags);
 
 } // namespace pipec

@@ -128,8 +128,7 @@ LogicalResult checkKinds(StringRef letters, const GivenSettings &given,
 
 /// The same for the stages of `settings`, at the place in their layout.
 static LogicalResult checkKinds(const ModelSettings &settings,
-                                const GivenSettings &given,
-                                DiagEngine &diags) {
+                                const GivenSettings &given, DiagEngine &diags) {
   size_t place = 0;
   for (StringRef stage : settings.layers) {
     for (char letter : stage) {

@@ -91,9 +91,8 @@ void CostSettings::set(Place place, const ComputeSum &sum) {
 }
 
 /// The places whose costs apply to a stage, narrower ones first.
-static SmallVector<Place, 5> placesOf(unsigned stage,
-                                      std::optional<unsigned> rank,
-                                      UnitPlace unit) {
+static SmallVector<Place, 5>
+placesOf(unsigned stage, std::optional<unsigned> rank, UnitPlace unit) {
   SmallVector<Place, 5> places;
   if (unit.slice)
     places.push_back({FigureScope::Slice, *unit.slice});
@@ -262,9 +261,8 @@ void CostSettings::merge(const CostSettings &over) {
 // Memory
 //===----------------------------------------------------------------------===//
 
-std::optional<Rational>
-MemorySettings::of(Figure figure, unsigned stage,
-                   UnitPlace unit) const {
+std::optional<Rational> MemorySettings::of(Figure figure, unsigned stage,
+                                           UnitPlace unit) const {
   auto given = [&](Figure figure) -> std::optional<Rational> {
     for (Place place : placesOf(stage, std::nullopt, unit))
       if (std::optional<Rational> own = get(figure, place))

@@ -267,8 +267,8 @@ struct ModelSettings {
   LayerPlaces layerPlaces;
   MemorySettings memory;
   std::optional<FsdpSettings> fsdp;
-  /// By micro-batch of the lists, its number in the batch, whose costs and sizes
-  /// it has; empty if they are the same. Otherwise a permutation.
+  /// By micro-batch of the lists, its number in the batch, whose costs and
+  /// sizes it has; empty if they are the same. Otherwise a permutation.
   std::vector<uint32_t> order;
   /// The place of the schedule's name in its source.
   SourceLoc source;

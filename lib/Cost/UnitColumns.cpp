@@ -55,8 +55,8 @@ UnitColumns UnitColumns::ofMemory(const ModelSettings &model) {
 /// The first cost or size of a micro-batch that is not a factor.
 static std::optional<std::pair<Place, Figure>>
 firstMicrobatchFigure(const ModelSettings &model) {
-  for (const FigureSet *figures : {(const FigureSet *)&model.costs,
-                                   (const FigureSet *)&model.memory})
+  for (const FigureSet *figures :
+       {(const FigureSet *)&model.costs, (const FigureSet *)&model.memory})
     for (const auto &[place, row] : figures->in(FigureScope::Microbatch))
       for (auto [figure, value] : row)
         if (figure != Figure::Factor)

@@ -111,12 +111,12 @@ void Planner::addAssumptions() {
          (input && weight ? "I and W"
           : input         ? "I"
                           : "W") +
-         " is given: it is taken from B, where in PyTorch I + W is about 1.5 "
+         " is given: it follows from the others; in PyTorch I + W is about 1.5 "
          "B, so split backwards may take longer")
             .str());
   if (has("B"))
-    request.assumptions.push_back("no cost of B is given: it is I + W, so "
-                                  "whole backwards may take less");
+    request.assumptions.push_back("no cost of B is given: it follows from the "
+                                  "others; whole backwards may take less");
   if (plan.best->getString("memory_by") == "recompute" && !request.hasStash)
     request.assumptions.push_back("no stash is given: a forward that is run "
                                   "again keeps nothing, not even its input");

@@ -63,8 +63,7 @@ public:
     if (model.isIdle(stage))
       return 0;
     unsigned rank = model.problem.map[stage], slice = model.sliceOf(stage);
-    std::optional<Rational> time =
-        inTicks(
+    std::optional<Rational> time = inTicks(
         costs.of(kind, model.stageOf(stage), rank, {.slice = slice}), rank);
     Rational factor = costs.get(Figure::Factor, {FigureScope::Slice, slice})
                           .value_or(Rational(1));

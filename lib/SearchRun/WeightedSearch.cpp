@@ -70,7 +70,7 @@ static Rational boundOfWork(const Schedule &header, const BatchWeights &batch) {
       heads[rank] = heads[rank] ? std::min(*heads[rank], head) : head;
       const auto &row = batch.weights[batch.perStage ? stage : 0].values;
       for (unsigned slice = 0; slice != header.numSlices; ++slice) {
-        UnitPlace unit{.microbatch = i, .slice = slice};
+        UnitPlace unit{.slice = slice};
         auto factor = times(costs.factorOf(rank, i * header.numSlices + slice,
                                            header.numSlices),
                             row[i]);

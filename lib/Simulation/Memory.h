@@ -151,8 +151,7 @@ private:
       : schedule(&schedule), flow(schedule) {}
   template <typename Visitor>
   static bool visitFigures(const MemorySettings &memory, unsigned stage,
-                           UnitPlace unit, Stage &into,
-                           Visitor visit);
+                           UnitPlace unit, Stage &into, Visitor visit);
   bool findUnit();
   bool convert();
   bool findParameters();

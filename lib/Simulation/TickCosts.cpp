@@ -213,8 +213,8 @@ private:
                             UnitPlace unit = {}) {
     ComputeTicks ticks;
     for (unsigned kind = 0; kind != ticks.size(); ++kind)
-      ticks[kind] = scaled(settings.of(StepKind(kind), stage, rank, unit),
-                           rank, costs.ticksPerUnit / microbatchParts);
+      ticks[kind] = scaled(settings.of(StepKind(kind), stage, rank, unit), rank,
+                           costs.ticksPerUnit / microbatchParts);
     return ticks;
   }
 
@@ -450,9 +450,10 @@ int64_t TickCosts::overlapDuration(ArrayRef<Step> members,
     longest = std::max(longest, ticks);
   }
   // The unit of ticks includes the denominator of the factor.
-  int64_t ticks = factor ? std::max(longest, sum / factor->denominator() *
-                                                 factor->numerator())
-                         : longest;
+  int64_t ticks =
+      factor
+          ? std::max(longest, sum / factor->denominator() * factor->numerator())
+          : longest;
   if (!draw)
     return ticks;
   int64_t computes = 0;

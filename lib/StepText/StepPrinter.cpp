@@ -27,12 +27,11 @@ public:
 
   void print() {
     bool sliced = schedule.numSlices > 1;
-    bool isNew = sliced || !schedule.streams.empty() ||
-                 !schedule.sections.empty() ||
-                 schedule.costs.has(FigureScope::Slice) ||
-                 schedule.memory.has(FigureScope::Slice) ||
-                 hasMicrobatchFigures(schedule) ||
-                 schedule.has(step_facts::extras);
+    bool isNew =
+        sliced || !schedule.streams.empty() || !schedule.sections.empty() ||
+        schedule.costs.has(FigureScope::Slice) ||
+        schedule.memory.has(FigureScope::Slice) ||
+        hasMicrobatchFigures(schedule) || schedule.has(step_facts::extras);
     put("pipec-steps ", isNew ? 2 : 1, "\nschedule @", Name{schedule.name},
         " { ranks ", schedule.numRanks, " stages ", schedule.numStages,
         " microbatches ", schedule.numMicrobatches());

@@ -151,7 +151,8 @@ TEST(Palette, NumbersAreLegibleOnEveryStep) {
             << stepKindName(kind).str() << ' ' << text(color);
 }
 
-/// Calls `visit` with the colors of two kinds in a picture with `shades` shades.
+/// Calls `visit` with the colors of two kinds in a picture with `shades`
+/// shades.
 template <class Visit>
 void forEachPair(Scheme scheme, StepKind a, StepKind b, unsigned shades,
                  Visit visit) {

@@ -190,14 +190,16 @@ TEST(Minibatch, OrdersOfRanksMustBeEqual) {
     });
   };
   EXPECT_EQ(orders(swapped, swapped), "");
-  EXPECT_NE(orders(swapped, {}).find(
-                "the order of the batch differs from that of rank "),
+  EXPECT_NE(orders(swapped, {})
+                .find("the order of the batch differs from that of rank "),
             std::string::npos);
-  EXPECT_NE(orders(three, three).find("the order of the batch has 3 "
-                                      "micro-batches, and `gpipe` has 4"),
+  EXPECT_NE(orders(three, three)
+                .find("the order of the batch has 3 "
+                      "micro-batches, and `gpipe` has 4"),
             std::string::npos);
-  EXPECT_NE(orders(twice, twice).find("not a permutation of 4 micro-batches: it "
-                                      "has 1 twice"),
+  EXPECT_NE(orders(twice, twice)
+                .find("not a permutation of 4 micro-batches: it "
+                      "has 1 twice"),
             std::string::npos);
   EXPECT_NE(orders(outside, outside)
                 .find("not a permutation of 4 micro-batches: it has 4"),

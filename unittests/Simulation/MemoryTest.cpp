@@ -57,8 +57,8 @@ void drawMemory(Rng &rng, Schedule &schedule) {
     for (Figure figure :
          {Figure::Parameters, Figure::Sharded, Figure::Receive, Figure::DuringF,
           Figure::DuringB, Figure::DuringI, Figure::DuringW})
-      if (oneIn(rng, 2) && (place == Place() ||
-                            infoOf(figure).isIn(place.scope)))
+      if (oneIn(rng, 2) &&
+          (place == Place() || infoOf(figure).isIn(place.scope)))
         memory.set(figure, size(), place);
   };
   fill({});
@@ -94,9 +94,8 @@ Kept count(const Schedule &schedule, unsigned rank, size_t begin, size_t end,
       if (!delta.isNegative() || over(i))
         kept.activations = sum(kept.activations, delta);
       if (i >= begin && !atEnd)
-        kept.activations =
-            sum(kept.activations,
-                memory.during(step.kind(), step.stage(), unit));
+        kept.activations = sum(kept.activations,
+                               memory.during(step.kind(), step.stage(), unit));
     }
     if (isRecv(step.kind())) {
       bool used = false;

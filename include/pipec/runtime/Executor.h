@@ -159,13 +159,13 @@ public:
     handlers[int(kind)] = std::move(handler);
   }
 
-  /// From the next run on, micro-batch k of the schedule is number `order[k]` of
-  /// the batch, as `pipec order` finds it, in place of the order of the schedule
-  /// itself. Functions of the model and contexts of handlers have the number in
-  /// the batch, and losses are in its order. Every rank is given the same order:
-  /// a run ends with a MessageError at a message from a rank with another, where
-  /// the transport sends headers. An empty order ends this. Throws a RefusedError for what is
-  /// not a permutation.
+  /// From the next run on, micro-batch k of the schedule is number `order[k]`
+  /// of the batch, as `pipec order` finds it, in place of the order of the
+  /// schedule itself. Functions of the model and contexts of handlers have the
+  /// number in the batch, and losses are in its order. Every rank is given the
+  /// same order: a run ends with a MessageError at a message from a rank with
+  /// another, where the transport sends headers. An empty order ends this.
+  /// Throws a RefusedError for what is not a permutation.
   void reorder(std::span<const int> order);
 
   Statistics statistics() const {
@@ -180,8 +180,9 @@ public:
 
   /// One run of the schedule on this rank; `body` calls the steps. If the model
   /// has losses, returns a `std::span<const Loss>` of this rank's losses in the
-  /// order of the batch, valid until the next run: all of them on the rank with the
-  /// last stage (half of them on each where two ranks hold it), none elsewhere.
+  /// order of the batch, valid until the next run: all of them on the rank with
+  /// the last stage (half of them on each where two ranks hold it), none
+  /// elsewhere.
   template <class Body>
   auto run(const Schedule &schedule, int rank, Body &&body) {
     static_assert(!ModelMinibatches<M>,

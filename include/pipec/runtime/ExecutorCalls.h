@@ -16,8 +16,8 @@
 
 namespace pipec::runtime {
 
-/// Calls `call` with the number in the batch of a unit's micro-batch and, if the
-/// model has slices, its slice.
+/// Calls `call` with the number in the batch of a unit's micro-batch and, if
+/// the model has slices, its slice.
 template <class M, class T>
 template <class Call>
 decltype(auto) Executor<M, T>::withSlice(int unit, Call &&call) const {

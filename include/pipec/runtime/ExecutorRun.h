@@ -77,15 +77,12 @@ template <class M, class T>
 void Executor<M, T>::reorder(std::span<const int> newOrder) {
   std::vector<bool> seen(newOrder.size());
   for (int number : newOrder) {
-    bool isNew = number >= 0 && std::size_t(number) < seen.size() &&
-                 !seen[std::size_t(number)];
-    if (!isNew)
+    bool isInside = number >= 0 && std::size_t(number) < seen.size();
+    if (!isInside || seen[std::size_t(number)])
       throw RefusedError("the order of the batch is not a permutation of " +
                          std::to_string(newOrder.size()) +
                          " micro-batches: it has " + std::to_string(number) +
-                         (number >= 0 && std::size_t(number) < seen.size()
-                              ? " twice"
-                              : ""));
+                         (isInside ? " twice" : ""));
     seen[std::size_t(number)] = true;
   }
   givenOrder.assign(newOrder.begin(), newOrder.end());

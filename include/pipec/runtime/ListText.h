@@ -240,9 +240,8 @@ private:
       parts.order.push_back(number);
     }
     if (int(parts.order.size()) != parts.microbatches)
-      line.fail("the order has " + std::to_string(parts.order.size()) +
-                " of " + std::to_string(parts.microbatches) +
-                " micro-batches");
+      line.fail("the order has " + std::to_string(parts.order.size()) + " of " +
+                std::to_string(parts.microbatches) + " micro-batches");
   }
 
   void readEntry(ListCursor &line) {
