@@ -65,10 +65,10 @@ enum class FigureBlock : uint8_t { Cost, Memory };
 enum class FigureUnit : uint8_t { Time, Factor, Size, Change };
 
 /// How a figure of a part of the model changes if the model is cut into another
-/// number of stages (ModelParts.h). A figure that is divided if given belongs
-/// to steps that few schedules have, so stages have it only if a part or a
-/// layer has it.
-enum class WhenCut : uint8_t { Divided, DividedIfGiven, Kept };
+/// number of stages (ModelParts.h). A figure that is divided or kept if given
+/// belongs to steps that few schedules have, so stages have it only if a part
+/// or a layer has it.
+enum class WhenCut : uint8_t { Divided, DividedIfGiven, Kept, KeptIfGiven };
 
 /// A row of Figures.def.
 struct FigureInfo {
@@ -91,8 +91,10 @@ struct FigureInfo {
   llvm::StringRef inner() const {
     return llvm::StringRef(name).split(' ').second;
   }
-  bool isDivided() const { return cut != WhenCut::Kept; }
-  bool isDividedIfGiven() const { return cut == WhenCut::DividedIfGiven; }
+  bool isDivided() const { return cut <= WhenCut::DividedIfGiven; }
+  bool isIfGiven() const {
+    return cut == WhenCut::DividedIfGiven || cut == WhenCut::KeptIfGiven;
+  }
   bool isIn(FigureScope scope) const { return scopes >> unsigned(scope) & 1; }
   /// True if `value` is negative and must not be.
   bool refuses(Rational value) const {

@@ -205,7 +205,7 @@ std::optional<CostSettings> sumCosts(const CostSettings &general,
     if (info.block != FigureBlock::Cost || !info.isDivided() ||
         info.figure <= Figure::W)
       continue;
-    if (info.isDividedIfGiven() && !general.has(info.figure) &&
+    if (info.isIfGiven() && !general.has(info.figure) &&
         none_of(layers, [&](const auto &own) {
           return own && own->costs.get(info.figure);
         }))
@@ -246,7 +246,7 @@ std::optional<MemorySettings> sumMemory(const MemorySettings &general,
     bool ofKind = any_of(layers, [&](const auto &own) {
       return own && own->memory.get(info.figure);
     });
-    if ((follows || info.isDividedIfGiven()) && !general.get(info.figure) &&
+    if ((follows || info.isIfGiven()) && !general.get(info.figure) &&
         (isBackward || !ofKind))
       continue;
     auto ofLayer = [&](const LayerInfo &kind) -> std::optional<Rational> {

@@ -82,7 +82,7 @@ static void divideBySlices(FigureSet &figures, unsigned slices, Cutter &cut) {
   figures.transform([&](Figure figure, Place place, Rational value) {
     const FigureInfo &info = infoOf(figure);
     bool ofStep = figure <= Figure::W || figure == Figure::Occupancy ||
-                  figure == Figure::Receive ||
+                  figure == Figure::Receive || figure == Figure::Stash ||
                   info.unit == FigureUnit::Change || !info.inner().empty();
     if (!ofStep || place.scope == FigureScope::Slice)
       return value;
@@ -242,7 +242,7 @@ std::optional<CostSettings> spreadCosts(const CostSettings &costs,
   for (const FigureInfo &info : allFigures())
     if (anyStages && info.block == FigureBlock::Cost && info.isDivided() &&
         info.figure > Figure::W &&
-        (!info.isDividedIfGiven() || costs.has(info.figure)))
+        (!info.isIfGiven() || costs.has(info.figure)))
       for (unsigned stage = 0; stage != stages; ++stage)
         if (auto cost = cut.ofStage(stage, [&](unsigned part) {
               return costs.of(info.figure, part);
@@ -270,8 +270,7 @@ std::optional<MemorySettings> spreadMemory(const MemorySettings &memory,
       continue;
     Figure figure = info.figure;
     // No part has it.
-    if ((!info.inner().empty() || info.isDividedIfGiven()) &&
-        !memory.has(figure))
+    if ((!info.inner().empty() || info.isIfGiven()) && !memory.has(figure))
       continue;
     if (info.unit == FigureUnit::Change && !memory.get(figure))
       if (auto scaled = cut.scale(memory.of(figure, anyStage)))

@@ -155,10 +155,12 @@ void PlanRequest::readMeasured(const json::Object &profile,
     assumptions.push_back(
         countText(ties, "group") +
         " of layers share parameters: sums of their gradients take no time");
-  if (size_t skips = count("skips"))
-    assumptions.push_back(countText(skips, "output") +
-                          " of layers skip others: handing them from stage to "
-                          "stage takes no time and no memory");
+  if (const json::Array *list = measured.getArray("skips"))
+    for (const json::Value &skip : *list)
+      if (const json::Object *ends = skip.getAsObject())
+        if (auto from = ends->getInteger("from"), to = ends->getInteger("to");
+            from && to)
+          skips.emplace_back(*from, *to);
   const json::Object *kinds = measured.getObject("kinds");
   const json::Object *layers = profile.getObject("layers");
   for (const auto &[name, kind] : kinds &&layers ? *kinds : json::Object()) {

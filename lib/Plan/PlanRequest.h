@@ -44,6 +44,9 @@ struct PlanRequest {
   bool inBytes = false;
   /// The profile says what a forward keeps that is run again.
   bool hasStash = false;
+  /// The layers of the profile of which the second gets an output of the first,
+  /// handed on by those in between.
+  std::vector<std::pair<size_t, size_t>> skips;
   /// The largest spread of a measured cost, over the cost; 0 if none has one.
   double spread = 0;
   /// Facts that were neither measured nor given.

@@ -1,6 +1,7 @@
 //===- Planner.cpp - Making a plan ----------------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "Cost/LayoutText.h"
 #include "Driver/Io.h"
 #include "Driver/Program.h"
 #include "Plan/Plan.h"
@@ -8,6 +9,7 @@
 #include "Support/Diagnostics/CommandDiags.h"
 #include "Support/InputFile.h"
 #include "Support/Json.h"
+#include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"
@@ -42,6 +44,7 @@ private:
   void place(json::Object &row, CommandWords words);
   LogicalResult findNow();
   void noteAssumed(const json::Object &report);
+  std::string addSkips(json::Object &row);
   void addAssumptions();
   bool isCandidate(const json::Object &candidate) const;
   CommandWords compareWords() const;
@@ -123,6 +126,46 @@ void Planner::addAssumptions() {
   for (const std::string &kind : assumed)
     request.assumptions.push_back("no cost of " + kind +
                                   " is given: it follows from the others");
+  for (std::optional<json::Object> *row : {&plan.now, &plan.builtIn})
+    if (*row)
+      addSkips(**row);
+  if (std::string edges = addSkips(*plan.best); !request.skips.empty())
+    request.assumptions.push_back(
+        countText(request.skips.size(), "output") + " of layers skip others" +
+        (edges.empty() ? "" : ", between stages " + edges) +
+        ": handing them on takes no time and no memory");
+}
+
+/// Adds the edges of the stage graph for outputs that skip layers, those
+/// between stages that are not neighbours, and returns them as `--connect`
+/// takes them.
+std::string Planner::addSkips(json::Object &row) {
+  std::optional<StringRef> text = row.getString("layout");
+  if (request.skips.empty() || !text)
+    return "";
+  Expected<StringRef> kept =
+      diags.sourceFiles().add(MemoryBuffer::getMemBufferCopy(*text, "layout"));
+  if (!kept)
+    return consumeError(kept.takeError()), "";
+  FailureOr<LayerLayout> layout = parseLayout(*kept, diags);
+  if (failed(layout))
+    return "";
+  std::vector<unsigned> stageOf;
+  for (auto [stage, layers] : enumerate(*layout->cut(*layout->numStages())))
+    stageOf.resize(stageOf.size() + layers.size(), stage);
+  std::set<std::pair<unsigned, unsigned>> edges;
+  for (auto [from, to] : request.skips)
+    if (to < stageOf.size() && from < to && stageOf[to] > stageOf[from] + 1)
+      edges.insert({stageOf[from], stageOf[to]});
+  json::Array list;
+  std::string words;
+  for (auto [from, to] : edges) {
+    list.push_back(json::Array{from, to});
+    words += (words.empty() ? "" : ",") + std::to_string(from) + "->" +
+             std::to_string(to);
+  }
+  row["skips"] = std::move(list);
+  return words;
 }
 
 /// Searches a layout for a schedule of the library, and replaces the even one
