@@ -265,6 +265,12 @@ static void checkRules(const Schedule &schedule, const Contents &contents,
                          diag::ForwardOnly);
   if (options.memoryLimit && whole && good.all)
     (void)checkMemoryLimit(schedule, *options.memoryLimit, diags);
+  std::vector<bool> found(schedule.ties.size());
+  if (options.unsummedUpdate && whole)
+    // Passes add sums to a list without transfers, as they add these.
+    found = checkUpdatesSummed(
+        schedule, contents.p2p ? *options.unsummedUpdate : Severity::Note,
+        diags);
   if (!contents.p2p)
     return;
   if (options.idleSlot && contents.idle) {
@@ -281,7 +287,7 @@ static void checkRules(const Schedule &schedule, const Contents &contents,
   if (options.noReduceTied && options.present.all() && !schedule.forwardOnly) {
     TiedMeetings meetings(schedule);
     for (const auto &[group, stages] : enumerate(schedule.ties))
-      if (meetings.steps(group).empty())
+      if (meetings.steps(group).empty() && !found[group])
         (void)diags.reportAs(*options.noReduceTied, schedule.source,
                              diag::NoReduceTied, group, listText(stages));
   }

@@ -4,6 +4,7 @@
 #include "Verify/TrainingRules.h"
 #include "IR/StepPlaces.h"
 #include "Support/Diagnostics/VerifierDiags.h"
+#include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
@@ -116,6 +117,42 @@ bool checkUnshardsUsed(const Schedule &schedule, Severity severity,
     }
   }
   return good;
+}
+
+std::vector<bool> checkUpdatesSummed(const Schedule &schedule,
+                                     Severity severity, DiagEngine &diags) {
+  std::vector<bool> found(schedule.ties.size());
+  if (schedule.ties.empty())
+    return found;
+  std::vector<bool> summed(schedule.ties.size());
+  // By stage, its first UPDATE.
+  std::vector<StepRef> updates(schedule.numStages);
+  for (uint32_t rank = 0; rank != schedule.ranks.size(); ++rank) {
+    const StepList &list = schedule.ranks[rank];
+    for (uint32_t i = 0; i != list.size(); ++i) {
+      if (list[i].stream() == Stream::Tied)
+        summed[list[i].stage()] = true;
+      else if (list[i].kind() == StepKind::Update &&
+               !updates[list[i].stage()].isValid())
+        updates[list[i].stage()] = {rank, i};
+    }
+  }
+  StepPlaces places(schedule);
+  for (unsigned group = 0; group != found.size(); ++group) {
+    StepRef first;
+    for (unsigned stage : schedule.ties[group])
+      if (StepRef ref = updates[stage];
+          std::pair(ref.rank, ref.index) < std::pair(first.rank, first.index))
+        first = ref;
+    if (summed[group] || !first.isValid())
+      continue;
+    found[group] = true;
+    (void)diags.reportAs(
+        severity, schedule.ranks[first.rank][first.index].source(),
+        diag::UpdateUnsummed, places.name(first.rank, first.index),
+        listText(schedule.ties[group]), group);
+  }
+  return found;
 }
 
 } // namespace pipec

@@ -34,4 +34,10 @@ bool checkMicrobatchOrder(const Schedule &schedule, bool losses,
 bool checkUnshardsUsed(const Schedule &schedule, Severity severity,
                        DiagEngine &diags);
 
+/// Reports each group of tied stages with an UPDATE and without a REDUCE_TIED,
+/// at its first UPDATE. Copies of shared parameters become different there.
+/// Returns by group whether it was reported.
+std::vector<bool> checkUpdatesSummed(const Schedule &schedule,
+                                     Severity severity, DiagEngine &diags);
+
 } // namespace pipec
