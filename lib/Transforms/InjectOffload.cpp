@@ -12,12 +12,18 @@
 // rank at each of its groups is kept in a tree, which finds the first one over
 // the limit.
 //
+// Where copies are slower than computes, each unit moves most others. So that
+// time stays linear, the number of moves is limited. Beyond it, a unit that
+// would move many takes the nearest time at which its stream is idle. Units of
+// one size free the same memory at the same times in both ways.
+//
 //===----------------------------------------------------------------------===//
 
 #include "IR/StepPlaces.h"
 #include "Support/Decimal.h"
 #include "Support/Diagnostics/PassesDiags.h"
 #include "Transforms/Checks.h"
+#include "Transforms/CopyTimes.h"
 #include "Transforms/Passes.h"
 #include "Transforms/UnitSpans.h"
 
@@ -29,67 +35,6 @@ using namespace llvm;
 namespace pipec {
 
 namespace {
-
-/// Levels by line, with additions to ranges of lines.
-class LevelTree {
-public:
-  explicit LevelTree(ArrayRef<int64_t> levels) : size(levels.size()) {
-    while (leaves < size)
-      leaves *= 2;
-    most.assign(2 * leaves, std::numeric_limits<int64_t>::min() / 2);
-    more.assign(2 * leaves, 0);
-    llvm::copy(levels, most.begin() + leaves);
-    for (size_t node = leaves - 1; node != 0; --node)
-      most[node] = std::max(most[2 * node], most[2 * node + 1]);
-  }
-
-  /// Adds `by` to the lines [begin, end).
-  void add(size_t begin, size_t end, int64_t by) {
-    add(begin, end, by, 1, 0, leaves);
-  }
-  /// The first line from `begin` on whose level exceeds `limit`, and its level;
-  /// the number of lines if there is none.
-  std::pair<size_t, int64_t> firstAbove(int64_t limit, size_t begin) const {
-    size_t line = find(limit, begin, 0, 1, 0, leaves);
-    return {std::min(line, size), found};
-  }
-
-private:
-  void add(size_t begin, size_t end, int64_t by, size_t node, size_t from,
-           size_t to) {
-    if (begin >= to || end <= from)
-      return;
-    if (begin <= from && to <= end) {
-      most[node] += by;
-      more[node] += by;
-      return;
-    }
-    size_t middle = (from + to) / 2;
-    add(begin, end, by, 2 * node, from, middle);
-    add(begin, end, by, 2 * node + 1, middle, to);
-    most[node] = more[node] + std::max(most[2 * node], most[2 * node + 1]);
-  }
-  size_t find(int64_t limit, size_t begin, int64_t above, size_t node,
-              size_t from, size_t to) const {
-    if (to <= begin || most[node] + above <= limit)
-      return leaves;
-    if (to - from == 1) {
-      found = most[node] + above;
-      return from;
-    }
-    size_t middle = (from + to) / 2;
-    above += more[node];
-    size_t line = find(limit, begin, above, 2 * node, from, middle);
-    return line != leaves ? line
-                          : find(limit, begin, above, 2 * node + 1, middle, to);
-  }
-
-  size_t size;
-  size_t leaves = 1;
-  /// By node, the most below it, and the sum of additions to all of it.
-  std::vector<int64_t> most, more;
-  mutable int64_t found = 0;
-};
 
 /// Chooses and places the copies of one rank. Each compute group has two lines:
 /// the steps between the group before and it, and the group itself.
@@ -112,6 +57,8 @@ public:
     for (auto [unit, span] : zip_equal(units, spans.units)) {
       unit.out = length(StepKind::Offload, span.forward);
       unit.in = length(StepKind::Reload, span.forward);
+      unit.ready = ends[span.begin];
+      unit.latest = span.use == ~0u ? 0 : starts[span.use];
     }
   }
 
@@ -120,10 +67,13 @@ public:
   /// the rank needs there; all further lines have their copies.
   bool run() {
     bool good = true;
-    for (size_t from = 0;;) {
+    for (;;) {
       auto [line, level] = levels.firstAbove(limit, from);
       if (line == 2 * spans.groups.size())
         break;
+      if (!limited && moves > maxMoves(units.size()))
+        limitMoves();
+      current = line;
       if (choose(line / 2))
         continue;
       if (good) {
@@ -145,6 +95,8 @@ private:
   struct Unit {
     /// The times of its two copies.
     int64_t out = 0, in = 0;
+    /// When the first one may start, and when the second one must have ended.
+    int64_t ready = 0, latest = 0;
     /// When the first one ends, and when the second one must start.
     int64_t left = 0, due = 0;
     /// The lines between which it is on the host.
@@ -152,12 +104,54 @@ private:
     bool refused = false;
   };
 
+  /// The times of a unit before it was moved.
+  struct Move {
+    uint32_t number;
+    int64_t left, due;
+  };
+  /// Orders by the time at which copies are ready, and by their latest ends.
+  using OutKey = std::pair<int64_t, uint32_t>;
+  using InKey = std::tuple<int64_t, uint32_t, uint32_t>;
+
+  /// How many moves there are before their number per unit is limited, and how
+  /// many a unit then causes per stream.
+  static constexpr size_t maxMoves(size_t units) { return 32 * units + 250000; }
+  static constexpr size_t fewMoves = 64;
+
   LevelTree measure() const;
   bool choose(uint32_t group);
   bool insert(uint32_t number);
+  bool insertLimited(uint32_t number, bool idle);
+  void limitMoves();
   void remove(uint32_t number);
-  void relax(uint32_t number, std::vector<uint32_t> &moved);
+  bool relaxOut(uint32_t number, std::vector<Move> &moved, size_t most = ~0ul);
+  bool relaxIn(uint32_t number, std::vector<Move> &moved, size_t most = ~0ul);
   void place(Unit &unit, const UnitSpan &span);
+  void replace(uint32_t number) {
+    count(number, +1);
+    place(units[number], spans.units[number]);
+    count(number, -1);
+  }
+  OutKey outKey(uint32_t number) const { return {units[number].ready, number}; }
+  InKey inKey(uint32_t number) const {
+    return {units[number].latest, spans.units[number].use, number};
+  }
+  static void undo(std::vector<Unit> &units, std::vector<Move> &moved) {
+    for (const Move &move : llvm::reverse(moved)) {
+      units[move.number].left = move.left;
+      units[move.number].due = move.due;
+    }
+    moved.clear();
+  }
+  static void once(std::vector<Move> &moved) {
+    llvm::stable_sort(moved, [](const Move &a, const Move &b) {
+      return a.number < b.number;
+    });
+    moved.erase(
+        llvm::unique(moved, [](const Move &a,
+                               const Move &b) { return a.number == b.number; }),
+        moved.end());
+  }
   int64_t size(uint32_t number) const {
     return memory.delta(spans.units[number].forward);
   }
@@ -178,9 +172,16 @@ private:
   LevelTree levels;
   /// By compute group.
   std::vector<int64_t> starts, ends;
-  /// The chosen units, in the order of their forwards and of their uses.
-  std::set<uint32_t> chosen;
-  std::set<std::pair<uint32_t, uint32_t>> byUse;
+  /// The chosen units, in the orders of their copies.
+  std::set<OutKey> byOut;
+  std::set<InKey> byIn;
+  /// The line over the limit, and the one from which on they are examined.
+  size_t current = 0, from = 0;
+  size_t moves = 0;
+  /// Whether the number of moves per unit is limited. Then the streams: the
+  /// second one in the time that runs backward from its end.
+  bool limited = false;
+  BusyTimes out, in;
   /// The units that are live at the group of the last choice, and perhaps some
   /// that are not any more, by the time that they live.
   std::priority_queue<std::pair<int64_t, uint32_t>> live;
@@ -210,6 +211,7 @@ LevelTree RankOffload::measure() const {
 bool RankOffload::choose(uint32_t group) {
   if (group < lastGroup) {
     live = {};
+    moves += entered;
     entered = 0;
   }
   lastGroup = group;
@@ -223,7 +225,7 @@ bool RankOffload::choose(uint32_t group) {
     uint32_t number = live.top().second;
     live.pop();
     if (spans.units[number].use > group && !units[number].refused &&
-        !chosen.contains(number) && insert(number))
+        !byOut.contains(outKey(number)) && insert(number))
       return true;
   }
   return false;
@@ -243,51 +245,66 @@ void RankOffload::place(Unit &unit, const UnitSpan &span) {
   unit.reload = group < slot ? 2 * slot : 0;
 }
 
-/// Places the copies of a unit and of those that they move. The moved ones are
-/// appended.
-void RankOffload::relax(uint32_t number, std::vector<uint32_t> &moved) {
-  auto at = chosen.lower_bound(number);
-  int64_t free = at == chosen.begin() ? 0 : units[*std::prev(at)].left;
-  for (; at != chosen.end(); ++at) {
-    Unit &unit = units[*at];
-    int64_t left = std::max(free, ends[spans.units[*at].begin]) + unit.out;
-    if (*at != number && left == unit.left)
+/// Places the first copies of a unit and of those that it moves, which are
+/// appended. False, in an undefined state, if they are more than `most`.
+bool RankOffload::relaxOut(uint32_t number, std::vector<Move> &moved,
+                           size_t most) {
+  auto at = byOut.lower_bound(outKey(number));
+  int64_t free = at == byOut.begin() ? 0 : units[std::prev(at)->second].left;
+  for (; at != byOut.end(); ++at) {
+    uint32_t other = at->second;
+    Unit &unit = units[other];
+    int64_t left = std::max(free, unit.ready) + unit.out;
+    if (other != number && left == unit.left)
       break;
+    if (most-- == 0)
+      return false;
+    ++moves;
+    moved.push_back({other, unit.left, unit.due});
     free = unit.left = left;
-    moved.push_back(*at);
   }
-  std::pair<uint32_t, uint32_t> key(spans.units[number].use, number);
-  auto next = byUse.upper_bound(key);
-  int64_t until = next == byUse.end() ? std::numeric_limits<int64_t>::max()
-                                      : units[next->second].due;
-  for (auto it = next; it != byUse.begin();) {
-    --it;
-    Unit &unit = units[it->second];
-    int64_t due =
-        std::min(until, starts[spans.units[it->second].use]) - unit.in;
-    if (it->second != number && due == unit.due)
+  return true;
+}
+
+/// The same for the second copies.
+bool RankOffload::relaxIn(uint32_t number, std::vector<Move> &moved,
+                          size_t most) {
+  auto next = byIn.upper_bound(inKey(number));
+  int64_t until = next == byIn.end() ? std::numeric_limits<int64_t>::max()
+                                     : units[std::get<2>(*next)].due;
+  for (auto it = next; it != byIn.begin();) {
+    uint32_t other = std::get<2>(*--it);
+    Unit &unit = units[other];
+    int64_t due = std::min(until, unit.latest) - unit.in;
+    if (other != number && due == unit.due)
       break;
+    if (most-- == 0)
+      return false;
+    ++moves;
+    moved.push_back({other, unit.left, unit.due});
     until = unit.due = due;
-    moved.push_back(it->second);
   }
+  return true;
 }
 
 /// Adds a unit to the chosen ones; false if its copies have no time. Others
 /// that lose theirs are given up.
 bool RankOffload::insert(uint32_t number) {
-  chosen.insert(number);
-  byUse.insert({spans.units[number].use, number});
-  std::vector<uint32_t> moved;
-  relax(number, moved);
-  llvm::sort(moved);
-  moved.erase(llvm::unique(moved), moved.end());
+  if (limited) {
+    units[number].refused =
+        !insertLimited(number, false) && !insertLimited(number, true);
+    return !units[number].refused;
+  }
+  byOut.insert(outKey(number));
+  byIn.insert(inKey(number));
+  std::vector<Move> moved;
+  relaxOut(number, moved);
+  relaxIn(number, moved);
+  once(moved);
   bool good = true;
   std::vector<uint32_t> lost;
-  for (uint32_t other : moved) {
-    if (other != number)
-      count(other, +1);
-    place(units[other], spans.units[other]);
-    count(other, -1);
+  for (auto [other, left, due] : moved) {
+    replace(other);
     if (units[other].wait >= units[other].reload)
       lost.push_back(other);
   }
@@ -298,25 +315,88 @@ bool RankOffload::insert(uint32_t number) {
   return good;
 }
 
+void RankOffload::limitMoves() {
+  limited = true;
+  for (auto [ready, number] : byOut) {
+    out.add(ready, units[number].out);
+    in.add(-units[number].latest, units[number].in);
+  }
+}
+
+/// Adds a unit to the chosen ones. It moves few others, or its copies are where
+/// the streams are idle, both with `idle`. False if it has no place, another
+/// one loses its place, or a line before the current one exceeds the limit.
+bool RankOffload::insertLimited(uint32_t number, bool idle) {
+  Unit &unit = units[number];
+  const Unit before = unit;
+  std::vector<Move> moved;
+  bool placed = true, added = false;
+  byOut.insert(outKey(number));
+  if (idle || !relaxOut(number, moved, fewMoves)) {
+    undo(units, moved);
+    byOut.erase(outKey(number));
+    std::optional<int64_t> time = out.idleFrom(unit.ready, unit.out);
+    placed = time.has_value();
+    unit.ready = time.value_or(0);
+    byOut.insert(outKey(number));
+    placed = placed && relaxOut(number, moved, 1);
+  }
+  byIn.insert(inKey(number));
+  std::vector<Move> back;
+  if (placed && (idle || !relaxIn(number, back, fewMoves))) {
+    undo(units, back);
+    byIn.erase(inKey(number));
+    std::optional<int64_t> time = in.idleFrom(-unit.latest, unit.in);
+    placed = time.has_value();
+    unit.latest = -time.value_or(0);
+    byIn.insert(inKey(number));
+    placed = placed && relaxIn(number, back, 1);
+  }
+  moved.insert(moved.end(), back.begin(), back.end());
+  if (placed) {
+    std::vector<Move> places = moved;
+    once(places);
+    for (const Move &move : places) {
+      replace(move.number);
+      placed &= units[move.number].wait < units[move.number].reload;
+    }
+    added = true;
+    placed = placed && levels.firstAbove(limit, from).first >= current;
+  }
+  if (placed) {
+    out.add(unit.ready, unit.out);
+    in.add(-unit.latest, unit.in);
+    return true;
+  }
+  byOut.erase(outKey(number));
+  byIn.erase(inKey(number));
+  std::vector<Move> places = moved;
+  once(places);
+  undo(units, moved);
+  for (const Move &move : places)
+    if (added && move.number != number)
+      replace(move.number);
+  if (added)
+    count(number, +1);
+  unit = before;
+  return false;
+}
+
 void RankOffload::remove(uint32_t number) {
-  if (!chosen.contains(number))
+  if (units[number].refused)
     return;
   units[number].refused = true;
   count(number, +1);
-  auto after = chosen.erase(chosen.find(number));
-  auto later = byUse.erase(byUse.find({spans.units[number].use, number}));
-  std::vector<uint32_t> moved;
-  if (after != chosen.end())
-    relax(*after, moved);
-  if (later != byUse.begin())
-    relax(std::prev(later)->second, moved);
-  llvm::sort(moved);
-  moved.erase(llvm::unique(moved), moved.end());
-  for (uint32_t other : moved) {
-    count(other, +1);
-    place(units[other], spans.units[other]);
-    count(other, -1);
-  }
+  auto after = byOut.erase(byOut.find(outKey(number)));
+  auto later = byIn.erase(byIn.find(inKey(number)));
+  std::vector<Move> moved;
+  if (after != byOut.end())
+    relaxOut(after->second, moved);
+  if (later != byIn.begin())
+    relaxIn(std::get<2>(*std::prev(later)), moved);
+  once(moved);
+  for (const Move &move : moved)
+    replace(move.number);
 }
 
 /// The copies, in the order of the list. Between two groups, a WAIT_OFFLOAD of
@@ -325,27 +405,31 @@ std::vector<AddedStep> RankOffload::steps() const {
   struct Place {
     size_t before;
     unsigned order;
+    int64_t time;
     uint32_t key;
     Step step;
     bool operator<(const Place &other) const {
-      return std::tie(before, order, key) <
-             std::tie(other.before, other.order, other.key);
+      return std::tie(before, order, time, key) <
+             std::tie(other.before, other.order, other.time, other.key);
     }
   };
   std::vector<Place> places;
-  for (uint32_t number : chosen) {
+  for (auto [ready, number] : byOut) {
     const UnitSpan &span = spans.units[number];
     const Unit &unit = units[number];
     auto copy = [&](StepKind kind) {
       return Step(kind, span.forward.stage(), span.forward.unit(),
                   span.forward.phase(), span.forward.source());
     };
-    size_t after = Schedule::groupEnd(list, spans.groups[span.begin]);
-    places.push_back({after, 0, number, copy(StepKind::Offload)});
+    size_t last = span.begin;
+    if (ready != ends[last])
+      last = llvm::upper_bound(ends, ready) - ends.begin() - 1;
+    size_t after = Schedule::groupEnd(list, spans.groups[last]);
+    places.push_back({after, 0, ready, number, copy(StepKind::Offload)});
     places.push_back({spans.groups[unit.wait / 2], unit.wait % 2 == 0 ? 1u : 3u,
-                      number, copy(StepKind::WaitOffload)});
-    places.push_back(
-        {spans.groups[unit.reload / 2], 2, span.use, copy(StepKind::Reload)});
+                      0, number, copy(StepKind::WaitOffload)});
+    places.push_back({spans.groups[unit.reload / 2], 2, unit.latest, span.use,
+                      copy(StepKind::Reload)});
   }
   llvm::sort(places);
   std::vector<AddedStep> added;
