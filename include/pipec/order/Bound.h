@@ -64,12 +64,15 @@ public:
       open.pop();
       prepare(parent);
       uint32_t data = byWork[parent.fixed.size()];
-      for (uint32_t position = 0; position != m; ++position) {
-        if (isFixed[position] || isSymmetric(parent, data, position))
-          continue;
+      // Before the games of the cases, which sort the positions again.
+      std::vector<std::pair<uint32_t, int64_t>> values;
+      for (uint32_t position = 0; position != m; ++position)
+        if (!isFixed[position] && !isSymmetric(parent, data, position))
+          values.push_back({position, valueWith(parent, data, position)});
+      for (auto [position, value] : values) {
         Case child = parent;
         child.fixed.push_back(position);
-        child.value = std::max(parent.value, valueWith(parent, data, position));
+        child.value = std::max(parent.value, value);
         child.serial = serial++;
         if (child.value < known && spent < most)
           play(child, 20, known, nullptr);
