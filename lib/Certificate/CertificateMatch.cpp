@@ -160,7 +160,8 @@ LogicalResult Match::times() {
     // Of the cheapest micro-batch: shorter steps make no schedule longer.
     std::optional<Rational> factor;
     for (unsigned j = 0; j != certificate.microbatches; ++j)
-      if (auto own = costs.factorOf(rank, j * certificate.slices + slice,
+      if (auto own = costs.factorOf(certificate.stageOf(stage), rank,
+                                    j * certificate.slices + slice,
                                     certificate.slices))
         factor = factor ? std::min(*factor, *own) : *own;
     for (unsigned kind = 0; kind != certificate.kinds(); ++kind) {

@@ -145,14 +145,16 @@ static void roundTimes(CostSettings &costs, CostRounding &rounding,
 }
 
 static void roundFactors(CostSettings &costs, CostRounding &rounding) {
-  // Factors of ranks, micro-batches, slices and overlaps multiply each other.
+  // Factors of ranks, micro-batches (of stages), slices and overlaps multiply
+  // each other.
   constexpr unsigned allDigits = 6;
-  Family families[4];
+  Family families[5];
   auto familyOf = [](Place place) {
-    return place.scope == FigureScope::Rank         ? 0
-           : place.scope == FigureScope::Microbatch ? 1
-           : place.scope == FigureScope::Slice      ? 3
-                                                    : 2;
+    return place.scope == FigureScope::Rank              ? 0
+           : place.scope == FigureScope::Microbatch      ? 1
+           : place.scope == FigureScope::Slice           ? 3
+           : place.scope == FigureScope::StageMicrobatch ? 4
+                                                         : 2;
   };
   auto changeCosts = [&](auto change) {
     changeAll(costs, costs.overlaps, {}, &LayerFigures::costs, change);

@@ -15,7 +15,7 @@ namespace pipec {
 
 /// The bits of the scopes column.
 namespace bit {
-enum : uint8_t {
+enum : uint16_t {
 #define PIPEC_SCOPE(Id, Word, Numbers, Key, One, Many, Doc)                    \
   Id = 1u << unsigned(FigureScope::Id),
 #include "Cost/Figures.def"
@@ -88,11 +88,18 @@ SmallVector<const ScopeInfo *, 8> scopesOf(FigureBlock block) {
   SmallVector<const ScopeInfo *, 8> scopes;
   for (const ScopeInfo &scope : allScopes())
     if (scope.scope != FigureScope::Whole &&
+        scope.scope != FigureScope::StageMicrobatch &&
         any_of(allFigures(), [&](const FigureInfo &info) {
           return info.block == block && info.isIn(scope.scope);
         }))
       scopes.push_back(&scope);
   return scopes;
+}
+
+const ScopeInfo *scopeInside(FigureBlock block, FigureScope outer) {
+  return block == FigureBlock::Cost && outer == FigureScope::Stage
+             ? &infoOf(FigureScope::StageMicrobatch)
+             : nullptr;
 }
 
 Figure costFigure(StepKind kind) {
@@ -132,16 +139,25 @@ Figure duringFigure(StepKind kind) {
 //===----------------------------------------------------------------------===//
 
 unsigned countOf(FigureScope scope, ModelSizes sizes) {
-  return scope == FigureScope::Stage        ? sizes.stages
-         : scope == FigureScope::Microbatch ? sizes.microbatches
-         : scope == FigureScope::Slice      ? sizes.slices
-                                            : sizes.ranks;
+  switch (scope) {
+  case FigureScope::Stage:
+    return sizes.stages;
+  case FigureScope::Microbatch:
+  case FigureScope::StageMicrobatch:
+    return sizes.microbatches;
+  case FigureScope::Slice:
+    return sizes.slices;
+  default:
+    return sizes.ranks;
+  }
 }
 
 UnitPlace unitPlaceOf(Place place) {
   UnitPlace unit;
   if (place.scope == FigureScope::Microbatch)
     unit.microbatch = place.number;
+  if (place.scope == FigureScope::StageMicrobatch)
+    unit.microbatch = place.to;
   if (place.scope == FigureScope::Slice)
     unit.slice = place.number;
   return unit;
@@ -151,6 +167,9 @@ std::string placeText(Place place) {
   const ScopeInfo &scope = infoOf(place.scope);
   if (!scope.numbers)
     return "";
+  if (place.scope == FigureScope::StageMicrobatch)
+    return placeText({FigureScope::Microbatch, place.to}) + " of " +
+           placeText({FigureScope::Stage, place.number});
   std::string text = scope.one.str() + " " + std::to_string(place.number);
   return scope.numbers == 2 ? text + " -> " + std::to_string(place.to) : text;
 }

@@ -8,10 +8,11 @@
 // and docs/Figures.md all use that table.
 //
 // Scopes. A figure is given for the whole schedule or for a place in it: a
-// stage, a rank, a micro-batch, a slice, the edges between nodes, one edge, or
-// an overlap of certain kinds. A narrower scope overrides a wider one: slice
-// over micro-batch over rank over stage over the whole schedule, edge over
-// nodes over the whole schedule. A figure that is not given has its default.
+// stage, a rank, a micro-batch, a micro-batch of a stage, a slice, the edges
+// between nodes, one edge, or an overlap of certain kinds. A narrower scope
+// overrides a wider one: slice over micro-batch of a stage over micro-batch
+// over rank over stage over the whole schedule, edge over nodes over the whole
+// schedule. A figure that is not given has its default.
 //
 // Precedence. Several sources may give a figure for the same place. Figures of
 // the program (or step IR) are overridden by a profile of `--cost-profile`, and
@@ -77,7 +78,7 @@ struct FigureInfo {
   llvm::StringLiteral name;
   FigureUnit unit;
   /// The bit `1 << scope` is set for each scope that may have the figure.
-  uint8_t scopes;
+  uint16_t scopes;
   WhenCut cut;
   llvm::StringLiteral defaultText;
   llvm::StringLiteral doc;
@@ -137,9 +138,10 @@ llvm::SmallVector<llvm::StringRef, 12> figureNames(FigureBlock block,
 /// The second words of the names of two that begin with `word`.
 llvm::SmallVector<llvm::StringRef, 2>
 innerNames(FigureBlock block, FigureScope scope, llvm::StringRef word);
-/// The scopes of `block` other than the whole schedule, in the order of the
-/// table.
+/// The scopes of `block` that are opened in it, in the order of the table.
 llvm::SmallVector<const ScopeInfo *, 8> scopesOf(FigureBlock block);
+/// The scope that is opened inside `outer`; null if there is none.
+const ScopeInfo *scopeInside(FigureBlock block, FigureScope outer);
 
 /// The cost of a compute or FSDP kind.
 Figure costFigure(StepKind kind);
@@ -174,7 +176,7 @@ struct Place {
   /// The stage, rank or micro-batch, the size of a node, or the source rank of
   /// an edge.
   unsigned number = 0;
-  /// The destination rank of an edge.
+  /// The destination rank of an edge, or the micro-batch of a stage.
   unsigned to = 0;
   friend auto operator<=>(const Place &, const Place &) = default;
 };
@@ -189,7 +191,8 @@ struct UnitPlace {
 /// The units of a place; all of them unless its scope is one of units.
 UnitPlace unitPlaceOf(Place place);
 
-/// `stage 0`, `edge 0 -> 1`; empty for the whole schedule and for overlaps.
+/// `stage 0`, `edge 0 -> 1`, `micro-batch 3 of stage 0`; empty for the whole
+/// schedule and for overlaps.
 std::string placeText(Place place);
 /// A figure of a place, for messages: "`F` of stage 0".
 std::string figureText(Figure figure, Place place);

@@ -18,6 +18,8 @@ static constexpr StringLiteral unitTexts[] = {"time", "factor", "size",
 static std::string placeText(const ScopeInfo &scope) {
   if (scope.scope == FigureScope::Overlap)
     return "F & B";
+  if (scope.scope == FigureScope::StageMicrobatch)
+    return "stage n { microbatch n }";
   return scope.word.str() + (scope.numbers == 2 ? " a -> b" : " n");
 }
 
@@ -89,6 +91,8 @@ key of the scope in a profile; the limit of a rank is in `limits` of `memory`, b
     bool whole = scope.scope == FigureScope::Whole;
     os << "| " << (whole ? "all" : "`" + placeText(scope) + "`") << " |"
        << (whole ? "" : " `" + scope.profileKey.str() + "`");
+    if (scope.scope == FigureScope::StageMicrobatch)
+      os << " of a stage";
     for (FigureBlock block : {FigureBlock::Cost, FigureBlock::Memory}) {
       os << " |";
       for (const FigureInfo &info : allFigures())

@@ -237,6 +237,9 @@ static LogicalResult overrideCosts(ModelSettings &settings,
         model ? model->numStages : given.numParts(settings.numRanks);
   unsigned stages = settings.numStages;
   unsigned slices = model ? 1 : settings.numSlices;
+  if (costs.has(FigureScope::StageMicrobatch) &&
+      (perLayer || settings.costParts != stages))
+    return diags.report(settings.source, diag::CutMicrobatches);
   std::optional<CostSettings> spread =
       perLayer ? sumCosts(costs, layers, settings.layers) : std::move(costs);
   if (spread)

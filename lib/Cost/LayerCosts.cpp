@@ -39,8 +39,8 @@ SmallVector<StringRef, 12> layerFigureNames() {
 std::optional<FigureScope> notOfLayers(const CostSettings &costs) {
   if (costs.has(FigureScope::Stage))
     return FigureScope::Stage;
-  for (FigureScope scope :
-       {FigureScope::Rank, FigureScope::Microbatch, FigureScope::Slice})
+  for (FigureScope scope : {FigureScope::Rank, FigureScope::Microbatch,
+                            FigureScope::StageMicrobatch, FigureScope::Slice})
     for (const auto &[place, row] : costs.in(scope))
       for (auto [figure, value] : row)
         if (infoOf(figure).isDivided())

@@ -229,11 +229,14 @@ std::optional<CostSettings> spreadCosts(const CostSettings &costs,
     for (const auto &[place, row] : costs.in(FigureScope::Rank))
       if (row.hasCompute())
         setScaled(place, costs.given(anyStage, place.number));
-    for (FigureScope scope : {FigureScope::Microbatch, FigureScope::Slice})
+    for (FigureScope scope : {FigureScope::Microbatch,
+                              FigureScope::StageMicrobatch, FigureScope::Slice})
       for (const auto &[place, row] : costs.in(scope))
         if (row.hasCompute())
-          setScaled(place,
-                    costs.given(anyStage, std::nullopt, unitPlaceOf(place)));
+          setScaled(place, costs.given(scope == FigureScope::StageMicrobatch
+                                           ? place.number
+                                           : anyStage,
+                                       std::nullopt, unitPlaceOf(place)));
     setScaled({}, {});
   }
 

@@ -91,11 +91,13 @@ void CostSettings::set(Place place, const ComputeSum &sum) {
 }
 
 /// The places whose costs apply to a stage, narrower ones first.
-static SmallVector<Place, 5>
+static SmallVector<Place, 6>
 placesOf(unsigned stage, std::optional<unsigned> rank, UnitPlace unit) {
-  SmallVector<Place, 5> places;
+  SmallVector<Place, 6> places;
   if (unit.slice)
     places.push_back({FigureScope::Slice, *unit.slice});
+  if (unit.microbatch && stage != anyStage)
+    places.push_back({FigureScope::StageMicrobatch, stage, *unit.microbatch});
   if (unit.microbatch)
     places.push_back({FigureScope::Microbatch, *unit.microbatch});
   if (rank)
@@ -153,17 +155,17 @@ std::optional<Rational> CostSettings::of(Figure figure, unsigned stage,
   return general(figure);
 }
 
-std::optional<Rational> CostSettings::factorOf(unsigned rank, unsigned unit,
+std::optional<Rational> CostSettings::factorOf(unsigned stage, unsigned rank,
+                                               unsigned unit,
                                                unsigned slices) const {
-  auto factor = [&](FigureScope scope, unsigned number) {
-    return get(Figure::Factor, {scope, number}).value_or(Rational(1));
-  };
-  std::optional<Rational> product =
-      Rational::mul(factor(FigureScope::Rank, rank),
-                    factor(FigureScope::Microbatch, unit / slices));
-  return product ? Rational::mul(*product,
-                                 factor(FigureScope::Slice, unit % slices))
-                 : std::nullopt;
+  std::optional<Rational> product = Rational(1);
+  for (Place place : {Place{FigureScope::Rank, rank},
+                      Place{FigureScope::Microbatch, unit / slices},
+                      Place{FigureScope::StageMicrobatch, stage, unit / slices},
+                      Place{FigureScope::Slice, unit % slices}})
+    if (std::optional<Rational> factor = get(Figure::Factor, place))
+      product = product ? Rational::mul(*product, *factor) : std::nullopt;
+  return product;
 }
 
 static const CostSettings::Overlap *

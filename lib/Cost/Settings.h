@@ -147,9 +147,9 @@ struct CostSettings : FigureSet {
                              UnitPlace unit = {}) const {
     return of(costFigure(kind), stage, rank, unit);
   }
-  /// The product of the factors of a rank, and of the micro-batch and the slice
-  /// of a unit; empty if it overflows.
-  std::optional<Rational> factorOf(unsigned rank, unsigned unit,
+  /// The product of the factors of a rank, of the micro-batch and the slice of
+  /// a unit, and of the micro-batch on a stage; empty if it overflows.
+  std::optional<Rational> factorOf(unsigned stage, unsigned rank, unsigned unit,
                                    unsigned slices) const;
   /// The time of an overlap of `members`, if it was set.
   std::optional<Rational> ofOverlap(llvm::ArrayRef<StepKind> members) const;

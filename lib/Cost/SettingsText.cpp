@@ -98,8 +98,9 @@ void CostLine::addOverlaps(const CostSettings &costs, bool factors) {
 /// own: `4 stages, 1 rank`.
 static std::string ownPlaces(const CostSettings &costs) {
   std::string text;
-  for (FigureScope scope : {FigureScope::Stage, FigureScope::Rank,
-                            FigureScope::Microbatch, FigureScope::Slice}) {
+  for (FigureScope scope :
+       {FigureScope::Stage, FigureScope::Rank, FigureScope::Microbatch,
+        FigureScope::StageMicrobatch, FigureScope::Slice}) {
     size_t count = count_if(costs.in(scope), [](const auto &entry) {
       return entry.second.hasCompute();
     });

@@ -48,11 +48,14 @@ private:
   std::vector<UnitPlace> columns;
 };
 
-/// True if micro-batches have costs or sizes of their own beside factors.
+/// True if micro-batches have costs or sizes of their own beside factors for
+/// all stages.
 bool hasMicrobatchFigures(const ModelSettings &model);
-/// Reports such a figure as one that `what` does not take.
+/// Reports such a figure as one that `what` does not take. With `takesStages`,
+/// it takes factors of single stages.
 llvm::LogicalResult refuseMicrobatchFigures(const ModelSettings &model,
                                             llvm::StringRef what,
-                                            DiagEngine &diags);
+                                            DiagEngine &diags,
+                                            bool takesStages = false);
 
 } // namespace pipec

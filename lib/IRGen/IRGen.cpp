@@ -60,14 +60,21 @@ FailureOr<Schedule> Lowering::run() {
     } else if (const auto *expect = dyn_cast<ExpectStmt>(item)) {
       segment(expect->rankOfOne());
     } else if (const auto *settings = dyn_cast<SettingsStmt>(item)) {
-      for (const SettingEntry &entry : settings->entries) {
-        segment(entry.begin);
-        segment(entry.end);
-        for (const Expr *value : entry.values)
-          if ((entry.isScope && entry.word.text != "section") ||
-              (item->kind == Stmt::Kind::Fsdp && !isAllStages(value)))
-            segment(value);
-      }
+      auto entries = [&](auto &self, ArrayRef<SettingEntry> all) -> void {
+        for (const SettingEntry &entry : all) {
+          segment(entry.begin);
+          segment(entry.end);
+          for (const Expr *value : entry.values)
+            if ((entry.isScope && entry.word.text != "section") ||
+                (item->kind == Stmt::Kind::Fsdp && !isAllStages(value)))
+              segment(value);
+          // `microbatch 3 { }` in the braces of a stage.
+          for (const SettingEntry &inner : entry.entries)
+            if (inner.isScope && inner.letters.empty())
+              self(self, inner);
+        }
+      };
+      entries(entries, settings->entries);
     }
   }
   bodyEntry = compiler.compileBody(schedule);

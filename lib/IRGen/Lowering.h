@@ -56,7 +56,7 @@ private:
   llvm::LogicalResult makeFigures(llvm::ArrayRef<ast::SettingEntry> entries,
                                   FigureBlock block, FigureSet &figures,
                                   Place place = {});
-  llvm::FailureOr<Place> placeOf(const ast::SettingEntry &entry);
+  llvm::FailureOr<Place> placeOf(const ast::SettingEntry &entry, Place outer);
   llvm::LogicalResult makeFsdp();
   llvm::LogicalResult makeExpectations(std::optional<unsigned> rank);
   std::optional<unsigned> smallNumber(const ast::Expr *expr,

@@ -99,7 +99,7 @@ LogicalResult Lowering::makeFigures(ArrayRef<SettingEntry> entries,
       for (int64_t value = *begin; value < *end; ++value) {
         if (entry.isLoop())
           machine->setValue(entry.loopVariable, value);
-        FailureOr<Place> inner = placeOf(entry);
+        FailureOr<Place> inner = placeOf(entry, place);
         if (failed(inner) ||
             failed(makeFigures(entry.entries, block, figures, *inner)))
           return failure();
@@ -133,8 +133,16 @@ LogicalResult Lowering::makeFigures(ArrayRef<SettingEntry> entries,
   return success();
 }
 
-/// The place given by the word and the numbers of a scope.
-FailureOr<Place> Lowering::placeOf(const SettingEntry &entry) {
+/// The place given by the word and the numbers of a scope in `outer`.
+FailureOr<Place> Lowering::placeOf(const SettingEntry &entry, Place outer) {
+  if (outer.scope == FigureScope::Stage) {
+    auto number =
+        smallNumber(entry.values[0], infoOf(FigureScope::Microbatch).word, 0,
+                    int64_t(schedule.numMicrobatches()) - 1);
+    if (!number)
+      return failure();
+    return Place{FigureScope::StageMicrobatch, outer.number, *number};
+  }
   const ScopeInfo &scope =
       *find_if(allScopes(), [&](const ScopeInfo &candidate) {
         return candidate.word == entry.word.text;

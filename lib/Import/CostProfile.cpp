@@ -122,17 +122,21 @@ private:
     good &= succeeded(batch);
     if (failed(batch))
       return;
-    const BatchWeights::Row &row = batch->weights.front();
-    if (batch->perStage) {
-      good = false;
-      (void)diags.report(batch->loc, diag::ProfileWeightsPerStage);
-      return;
+    for (auto [stage, row] : enumerate(batch->weights)) {
+      for (auto [i, weight] : enumerate(row.values))
+        costs.set(Figure::Factor, weight,
+                  batch->perStage
+                      ? Place{FigureScope::StageMicrobatch, unsigned(stage),
+                              unsigned(i)}
+                      : Place{FigureScope::Microbatch, unsigned(i)});
+      if (!row.values.empty())
+        given.keys.push_back({FigureScope::Microbatch,
+                              unsigned(row.values.size() - 1), row.loc.range});
     }
-    for (auto [i, weight] : enumerate(row.values))
-      costs.set(Figure::Factor, weight, {FigureScope::Microbatch, unsigned(i)});
-    if (!row.values.empty())
-      given.keys.push_back({FigureScope::Microbatch,
-                            unsigned(row.values.size() - 1), row.loc.range});
+    if (batch->perStage)
+      given.keys.push_back({FigureScope::Stage,
+                            unsigned(batch->weights.size() - 1),
+                            batch->loc.range});
   }
 
   void readPer() {
@@ -279,7 +283,27 @@ private:
         report(key, diag::ProfileKeyTwice, key);
       given.keys.push_back(
           {scope.scope, std::max(place.number, place.to), rangeOf(key)});
-      figures.merge(place, readRow(block, scope.scope));
+      const ScopeInfo *inside = scopeInside(block, scope.scope);
+      SmallVector<StringRef, 1> more;
+      if (inside)
+        more.push_back(inside->profileKey);
+      figures.merge(place, readRow(block, scope.scope, more, [&](StringRef) {
+                      readMicrobatches(block, place.number, figures);
+                    }));
+    });
+  }
+
+  /// The figures of single micro-batches on one stage.
+  void readMicrobatches(FigureBlock block, unsigned stage, FigureSet &figures) {
+    members([&](StringRef key) {
+      Place place{FigureScope::StageMicrobatch, stage};
+      if (key.getAsInteger(10, place.to) || place.to >= maxUnits)
+        return unknownKey(key, {});
+      // `1` and `01` are two keys for the same place.
+      if (!microbatchesSeen.insert(place).second)
+        report(key, diag::ProfileKeyTwice, key);
+      given.keys.push_back({FigureScope::Microbatch, place.to, rangeOf(key)});
+      figures.merge(place, readRow(block, place.scope));
     });
   }
 
@@ -409,6 +433,7 @@ private:
   MemorySettings memory;
   StringRef partsText;
   std::set<SmallVector<StepKind, 2>> overlapsSeen;
+  std::set<Place> microbatchesSeen;
   bool good = true;
 };
 

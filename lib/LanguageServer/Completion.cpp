@@ -199,6 +199,9 @@ void Scanner::open(char c) {
       for (const ScopeInfo *scope : scopesOf(at.block))
         if (scope->word == head)
           next.scope = scope->scope;
+      if (const ScopeInfo *inside = scopeInside(at.block, at.scope);
+          inside && inside->word == head)
+        next.scope = inside->scope;
     } else if (at.frame != Frame::File || head == "pattern") {
       next.frame =
           head == "graph" || head == "placement" ? Frame::Other : Frame::Block;
@@ -276,6 +279,10 @@ static void addFigures(const Scanner::Open &open, std::vector<Proposal> &all) {
       if (scope->numbers != 0)
         all.push_back(
             {scope->word.str(), Proposal::Kind::Keyword, scope->doc.str()});
+  if (const ScopeInfo *inside = scopeInside(open.block, open.scope);
+      inside && open.figure.empty())
+    all.push_back(
+        {inside->word.str(), Proposal::Kind::Keyword, inside->doc.str()});
 }
 
 std::vector<Proposal> complete(StringRef before,

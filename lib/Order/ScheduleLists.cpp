@@ -143,7 +143,8 @@ private:
     auto [it, isNew] =
         numbers.insert({{ticks, stage}, uint32_t(lists.costs.size())});
     if (isNew)
-      lists.costs.push_back({ticks, stage, 0});
+      lists.costs.push_back(
+          {ticks, stage, lists.factors.size() > 1 ? stage : 0});
     return it->second;
   }
 
@@ -190,38 +191,53 @@ private:
 
 } // namespace
 
-/// Moves the factors of micro-batches from the costs to the lists. Returns
-/// false if they are too large.
-static bool takeFactors(CostSettings &costs, unsigned microbatches,
-                        order::Lists &lists) {
-  if (!costs.has(FigureScope::Microbatch))
+/// Moves the factors of micro-batches from the costs to the lists, in one row
+/// or in one per stage. Returns false if they are too large.
+static bool takeFactors(CostSettings &costs, unsigned stages,
+                        unsigned microbatches, order::Lists &lists) {
+  bool perStage = costs.has(FigureScope::StageMicrobatch);
+  if (!perStage && !costs.has(FigureScope::Microbatch))
     return true;
+  std::vector<std::vector<Rational>> factors(
+      perStage ? stages : 1, std::vector<Rational>(microbatches, 1));
   FigureSet others;
-  std::vector<Rational> factors(microbatches, 1);
-  __int128 common = 1;
   for (const auto &[place, row] : costs.places()) {
-    if (place.scope != FigureScope::Microbatch) {
+    bool ofAll = place.scope == FigureScope::Microbatch;
+    if (!ofAll && place.scope != FigureScope::StageMicrobatch) {
       others.merge(place, row);
       continue;
     }
-    if (auto factor = row.get(Figure::Factor);
-        factor && place.number < microbatches) {
-      factors[place.number] = *factor;
-      common = common / std::gcd(int64_t(common), factor->denominator()) *
-               factor->denominator();
+    unsigned microbatch = ofAll ? place.number : place.to;
+    auto factor = row.get(Figure::Factor);
+    if (!factor || microbatch >= microbatches)
+      continue;
+    for (unsigned i = 0; i != factors.size(); ++i)
+      if (ofAll || place.number == i) {
+        auto product = Rational::mul(factors[i][microbatch], *factor);
+        if (!product)
+          return false;
+        factors[i][microbatch] = *product;
+      }
+  }
+  static_cast<FigureSet &>(costs) = others;
+  __int128 common = 1;
+  for (const std::vector<Rational> &own : factors)
+    for (Rational factor : own) {
+      common = common / std::gcd(int64_t(common), factor.denominator()) *
+               factor.denominator();
       if (common > std::numeric_limits<int64_t>::max())
         return false;
     }
-  }
-  static_cast<FigureSet &>(costs) = others;
   lists.factorUnit = int64_t(common);
-  std::vector<int64_t> &row = lists.factors.emplace_back();
-  for (Rational factor : factors) {
-    __int128 parts =
-        __int128(factor.numerator()) * (common / factor.denominator());
-    if (parts > std::numeric_limits<int64_t>::max())
-      return false;
-    row.push_back(int64_t(parts));
+  for (const std::vector<Rational> &own : factors) {
+    std::vector<int64_t> &row = lists.factors.emplace_back();
+    for (Rational factor : own) {
+      __int128 parts =
+          __int128(factor.numerator()) * (common / factor.denominator());
+      if (parts > std::numeric_limits<int64_t>::max())
+        return false;
+      row.push_back(int64_t(parts));
+    }
   }
   return true;
 }
@@ -281,13 +297,14 @@ static StringRef orderedByTime(const Schedule &schedule,
 }
 
 FailureOr<order::Lists> makeLists(const Schedule &schedule, DiagEngine &diags) {
-  if (failed(refuseMicrobatchFigures(schedule, "the order of a batch", diags)))
+  if (failed(refuseMicrobatchFigures(schedule, "the order of a batch", diags,
+                                     /*takesStages=*/true)))
     return failure();
   order::Lists lists;
   lists.microbatches = schedule.numMicrobatches();
   lists.stages = schedule.numStages;
   Schedule plain = schedule;
-  if (!takeFactors(plain.costs, lists.microbatches, lists))
+  if (!takeFactors(plain.costs, lists.stages, lists.microbatches, lists))
     return diags.report(schedule.source, diag::CostsTooFine);
   if (failed(checkResults(schedule, diags)))
     return failure();

@@ -20,7 +20,8 @@ namespace pipec {
 std::string unprovableCosts(const Schedule &schedule, const TickCosts &costs) {
   if (needsResources(schedule, costs) || needsSharedRun(schedule, costs))
     return "its transfers or steps wait for edges, ports or streams";
-  if (schedule.costs.has(FigureScope::Microbatch))
+  if (schedule.costs.has(FigureScope::Microbatch) ||
+      schedule.costs.has(FigureScope::StageMicrobatch))
     return "the costs of its micro-batches differ";
   if (schedule.memory.has(FigureScope::Microbatch))
     return "the sizes of its micro-batches differ";

@@ -161,9 +161,12 @@ void Writer::settings(FigureBlock block, const FigureSet &figures,
   for (const auto &[place, row] : figures.places()) {
     const ScopeInfo &scope = infoOf(place.scope);
     os << "    ";
+    bool inStage = place.scope == FigureScope::StageMicrobatch;
+    if (inStage)
+      os << infoOf(FigureScope::Stage).word << ' ' << place.number << " { ";
     if (scope.numbers)
-      os << scope.word << ' ' << place.number;
-    if (scope.numbers == 2)
+      os << scope.word << ' ' << (inStage ? place.to : place.number);
+    if (scope.numbers == 2 && !inStage)
       os << " -> " << place.to;
     if (scope.numbers)
       os << " { ";
@@ -175,7 +178,7 @@ void Writer::settings(FigureBlock block, const FigureSet &figures,
          << (inner.empty() ? "" : " }");
       first = false;
     }
-    os << (scope.numbers ? " };\n" : ";\n");
+    os << (inStage ? " } };\n" : scope.numbers ? " };\n" : ";\n");
   }
   for (const CostSettings::Overlap &overlap : overlaps) {
     os << "    " << overlapText(overlap.members)

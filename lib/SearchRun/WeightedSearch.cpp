@@ -71,9 +71,10 @@ static Rational boundOfWork(const Schedule &header, const BatchWeights &batch) {
       const auto &row = batch.weights[batch.perStage ? stage : 0].values;
       for (unsigned slice = 0; slice != header.numSlices; ++slice) {
         UnitPlace unit{.slice = slice};
-        auto factor = times(costs.factorOf(rank, i * header.numSlices + slice,
-                                           header.numSlices),
-                            row[i]);
+        auto factor =
+            times(costs.factorOf(stage, rank, i * header.numSlices + slice,
+                                 header.numSlices),
+                  row[i]);
         auto forward = times(costs.of(StepKind::F, stage, rank, unit), factor);
         Rational halves;
         for (StepKind kind : {StepKind::I, StepKind::W})
@@ -193,10 +194,17 @@ FailureOr<WeightedResult> searchWeighted(ScheduleSearch &searcher,
   WeightedResult &best = *found.best;
   best.order.bound = std::min(boundOfWork(header, batch), best.order.makespan);
   best.schedule.order = best.order.order;
-  if (!batch.perStage)
+  if (batch.perStage) {
+    for (auto [stage, row] : enumerate(batch.weights))
+      for (auto [i, weight] : enumerate(row.values))
+        best.schedule.costs.set(
+            Figure::Factor, weight,
+            {FigureScope::StageMicrobatch, unsigned(stage), unsigned(i)});
+  } else {
     for (auto [i, factor] : enumerate(factors))
       best.schedule.costs.set(Figure::Factor, factor,
                               {FigureScope::Microbatch, unsigned(i)});
+  }
   return std::move(best);
 }
 

@@ -113,6 +113,8 @@ void Checker::checkSettings(MutableArrayRef<SettingEntry> entries,
   if (whole)
     copy_if(scopesOf(block), std::back_inserter(scopes),
             [](const ScopeInfo *scope) { return scope->numbers != 0; });
+  else if (const ScopeInfo *inside = scopeInside(block, scope))
+    scopes.push_back(inside);
   checkDistinct(entries, name, diags);
   for (SettingEntry &entry : entries) {
     size_t mark = this->scope.enter();
@@ -178,11 +180,12 @@ void Checker::checkSettings(MutableArrayRef<SettingEntry> entries,
         possible = SmallVector<StringRef, 16>(figureNames(block, scope));
       reportUnknownSetting(leftRange(entry), leftSide(entry), name, similar,
                            possible, diags);
-    } else if (inner && !entry.values.empty() &&
-               entry.values.size() != inner->numbers) {
+    } else if (unsigned count = inner ? inner->numbers - !whole : 0;
+               inner && !entry.values.empty() && entry.values.size() != count) {
+      // The scope around an inner one has its first number.
       (void)diags.report(entry.word.range, diag::WrongArgumentCount,
                          inner->word, countText(entry.values.size(), "number"),
-                         countText(inner->numbers, "number"));
+                         countText(count, "number"));
     }
     if (inner)
       checkSettings(entry.entries, block, inner->scope);

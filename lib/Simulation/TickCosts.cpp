@@ -64,6 +64,7 @@ public:
     fillColumns();
     costs.tied = ticks(settings.general(Figure::ReduceTied));
     if (settings.has(FigureScope::Microbatch) ||
+        settings.has(FigureScope::StageMicrobatch) ||
         settings.has(FigureScope::Slice))
       fillUnits();
     fillOverlaps();
@@ -148,14 +149,16 @@ public:
 
 private:
   bool findUnit() {
-    CommonDenominator times, ofRanks, ofMicrobatches, ofSlices, ofOverlaps;
+    CommonDenominator times, ofRanks, ofMicrobatches, ofStages, ofSlices,
+        ofOverlaps;
     for (const auto &[place, row] : settings.places())
       for (auto [figure, value] : row)
-        (infoOf(figure).unit == FigureUnit::Time  ? times
-         : place.scope == FigureScope::Rank       ? ofRanks
-         : place.scope == FigureScope::Microbatch ? ofMicrobatches
-         : place.scope == FigureScope::Slice      ? ofSlices
-                                                  : ofOverlaps)
+        (infoOf(figure).unit == FigureUnit::Time       ? times
+         : place.scope == FigureScope::Rank            ? ofRanks
+         : place.scope == FigureScope::Microbatch      ? ofMicrobatches
+         : place.scope == FigureScope::StageMicrobatch ? ofStages
+         : place.scope == FigureScope::Slice           ? ofSlices
+                                                       : ofOverlaps)
             .add(value);
     for (const CostSettings::Overlap &overlap : settings.overlaps)
       (overlap.isFactor ? ofOverlaps : times).add(overlap.cost);
@@ -166,10 +169,13 @@ private:
           times.add(settings.of(StepKind(kind), stage, rank, unit));
     });
     wholeMicrobatchParts = ofMicrobatches.common;
-    bool slicesFit = ofSlices.fits;
-    if (ofMicrobatches.fits && slicesFit)
+    stageParts = ofStages.common;
+    bool othersFit = ofSlices.fits && ofStages.fits;
+    if (ofMicrobatches.fits && othersFit) {
       ofMicrobatches.multiply(ofSlices.common);
-    if (!ofRanks.fits || !ofMicrobatches.fits || !slicesFit || !ofOverlaps.fits)
+      ofMicrobatches.multiply(stageParts);
+    }
+    if (!ofRanks.fits || !ofMicrobatches.fits || !othersFit || !ofOverlaps.fits)
       return false;
     rankParts = ofRanks.common;
     microbatchParts = ofMicrobatches.common;
@@ -243,9 +249,16 @@ private:
     unsigned stages = schedule.numStages;
     if (!settings.has(FigureScope::Rank)) {
       body(anyStage, std::optional<unsigned>());
-      for (const auto &[place, row] : settings.in(FigureScope::Stage))
-        if (place.number < stages)
-          body(place.number, std::optional<unsigned>());
+      std::vector<bool> isOwn(stages);
+      for (FigureScope scope :
+           {FigureScope::Stage, FigureScope::StageMicrobatch})
+        for (const auto &[place, row] : settings.in(scope))
+          if (place.number < stages &&
+              (scope == FigureScope::Stage || row.begin()->first <= Figure::R))
+            isOwn[place.number] = true;
+      for (unsigned stage = 0; stage != stages; ++stage)
+        if (isOwn[stage])
+          body(stage, std::optional<unsigned>());
       return;
     }
     const Placement &placement = schedule.placement;
@@ -295,7 +308,8 @@ private:
     });
   }
 
-  /// Multiplies the factors of micro-batches and slices.
+  /// Multiplies the factors of micro-batches, of slices, and of micro-batches
+  /// of stages.
   void fillUnits() {
     auto factors = [&](FigureScope scope, unsigned size, int64_t parts) {
       std::vector<int64_t> all(size, parts);
@@ -305,20 +319,34 @@ private:
             all[place.number] = whole(factor, parts);
       return all;
     };
-    int64_t sliceParts = microbatchParts / wholeMicrobatchParts;
+    int64_t sliceParts = microbatchParts / wholeMicrobatchParts / stageParts;
     std::vector<int64_t> ofMicrobatches =
         factors(FigureScope::Microbatch, schedule.numMicrobatches(),
                 wholeMicrobatchParts);
     std::vector<int64_t> ofSlices =
         factors(FigureScope::Slice, schedule.numSlices, sliceParts);
-    costs.microbatches.reserve(schedule.numUnits);
-    for (unsigned i = 0; i != ofMicrobatches.size(); ++i)
-      for (int64_t ofSlice : ofSlices) {
-        unsigned unit = schedule.unitOfBatch(i * schedule.numSlices);
-        __int128 product =
-            __int128(ofMicrobatches[unit / schedule.numSlices]) * ofSlice;
-        fits = fits && product <= largest;
-        costs.microbatches.push_back(int64_t(product));
+    bool ofStages = settings.has(FigureScope::StageMicrobatch);
+    unsigned stages = ofStages ? schedule.numStages : 1;
+    costs.unitsPerStage = ofStages ? schedule.numUnits : 0;
+    costs.microbatches.reserve(size_t(stages) * schedule.numUnits);
+    for (unsigned stage = 0; stage != stages; ++stage)
+      for (unsigned i = 0; i != ofMicrobatches.size(); ++i) {
+        unsigned number =
+            schedule.unitOfBatch(i * schedule.numSlices) / schedule.numSlices;
+        Rational ofStage(1);
+        if (ofStages)
+          ofStage = settings
+                        .get(Figure::Factor,
+                             {FigureScope::StageMicrobatch, stage, number})
+                        .value_or(ofStage);
+        __int128 whole =
+            __int128(ofMicrobatches[number]) * this->whole(ofStage, stageParts);
+        fits = fits && whole <= largest;
+        for (int64_t ofSlice : ofSlices) {
+          __int128 product = int64_t(whole) * __int128(ofSlice);
+          fits = fits && product <= largest;
+          costs.microbatches.push_back(int64_t(product));
+        }
       }
   }
 
@@ -368,9 +396,11 @@ private:
   int64_t parts;
   UnitColumns columns = UnitColumns::ofCosts(schedule);
   int64_t rankParts = 1;
-  /// For the product of the two factors, and for micro-batches alone.
+  /// For the product of the factors of a unit, for micro-batches alone, and for
+  /// these on a stage.
   int64_t microbatchParts = 1;
   int64_t wholeMicrobatchParts = 1;
+  int64_t stageParts = 1;
   bool unitFits = false;
   bool fits = true;
 };

@@ -155,7 +155,10 @@ private:
     return stage + (second ? rows.size() / 2 : 0);
   }
   int64_t microbatchFactor(Step step) const {
-    return microbatches.empty() ? 1 : microbatches[step.unit()];
+    return microbatches.empty()
+               ? 1
+               : microbatches[size_t(step.stage()) * unitsPerStage +
+                              step.unit()];
   }
   /// The time of a compute step without the factor of its unit.
   int64_t ownTicks(Step step) const {
@@ -170,7 +173,7 @@ private:
     if (step.kind() == StepKind::Update)
       return rare[step.stage()].update;
     int64_t ticks = ownTicks(step);
-    return microbatches.empty() ? ticks : ticks * microbatches[step.unit()];
+    return microbatches.empty() ? ticks : ticks * microbatchFactor(step);
   }
   int64_t updateTicks(llvm::ArrayRef<Step> list, size_t at) const;
   const OverlapTicks &overlapOf(llvm::ArrayRef<Step> members) const;
@@ -194,8 +197,11 @@ private:
   unsigned directionSplit = ~0u;
   /// The rank of each stage in direction 1; empty if `rows` has one half.
   std::vector<uint32_t> otherRank;
-  /// The factor of each unit in parts of one; empty if all are 1.
+  /// The factor of each unit in parts of one, by stage if stages differ; empty
+  /// if all are 1.
   std::vector<int64_t> microbatches;
+  /// The number of units if stages differ, else 0.
+  size_t unitsPerStage = 0;
   /// Overlaps with a cost of their own, by the kinds of their members.
   llvm::StringMap<OverlapTicks> overlaps;
   OverlapTicks otherOverlaps;

@@ -76,6 +76,7 @@ bool StepsParser::parsePlace(FigureBlock block, const ScopeInfo &scope,
   unsigned size = countOf(scope.scope, schedule.sizes());
   unsigned limit = countOf(scope.scope, maxSizes);
   StringRef what = scope.one, sizeOf = scope.many;
+  const ScopeInfo *inside = scopeInside(block, scope.scope);
   if (scope.scope == FigureScope::Edge) {
     what = infoOf(FigureScope::Rank).one;
     sizeOf = infoOf(FigureScope::Rank).many;
@@ -106,6 +107,16 @@ bool StepsParser::parsePlace(FigureBlock block, const ScopeInfo &scope,
     if (place.number == place.to)
       return fail(since(begin), diag::EdgeInsideRank, place.to);
     key += (" -> " + Twine(place.to)).str();
+  }
+  if (inside && consume(inside->word)) {
+    const ScopeInfo &number = infoOf(FigureScope::Microbatch);
+    place.scope = inside->scope;
+    skipBlanks();
+    if (!numberBelow(schedule.numMicrobatches(),
+                     countOf(inside->scope, maxSizes), number.one, number.many,
+                     place.to))
+      return false;
+    key += (" " + number.one + " " + Twine(place.to)).str();
   }
   if (settingNames.insert((blockName(block) + " " + key).str()).second)
     return true;

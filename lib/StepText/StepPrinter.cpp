@@ -183,9 +183,12 @@ private:
     for (const auto &[place, row] : figures.places()) {
       const ScopeInfo &scope = infoOf(place.scope);
       put("  ", blockName(block));
+      bool inStage = place.scope == FigureScope::StageMicrobatch;
+      if (inStage)
+        put(" ", infoOf(FigureScope::Stage).word, " ", place.number);
       if (scope.numbers)
-        put(" ", scope.word, " ", place.number);
-      if (scope.numbers == 2)
+        put(" ", scope.word, " ", inStage ? place.to : place.number);
+      if (scope.numbers == 2 && !inStage)
         put(" -> ", place.to);
       for (auto [figure, value] : row)
         put(" ", infoOf(figure).name, " = ", value);

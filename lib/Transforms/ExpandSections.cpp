@@ -232,17 +232,18 @@ LogicalResult runExpandSections(Schedule &schedule,
   if (failed(checkNone(schedule, {Stream::Link, Stream::Tied},
                        "expand-sections", diags)))
     return failure();
-  // Figures of single ranks and slices would hold for every section.
+  // Figures of single ranks, micro-batches and slices would hold for every
+  // section.
   for (const FigureSet *figures : {(const FigureSet *)&schedule.costs,
                                    (const FigureSet *)&schedule.memory})
-    for (FigureScope scope :
-         {FigureScope::Rank, FigureScope::Microbatch, FigureScope::Slice})
+    for (FigureScope scope : {FigureScope::Rank, FigureScope::Microbatch,
+                              FigureScope::StageMicrobatch, FigureScope::Slice})
       for (const auto &[place, row] : figures->in(scope))
         for (auto [figure, value] : row)
-          if (infoOf(figure).isDivided())
+          if (infoOf(figure).isDivided() ||
+              scope == FigureScope::StageMicrobatch)
             return diags.report(schedule.source, diag::SectionsScope,
-                                infoOf(figure).name, infoOf(scope).one,
-                                place.number);
+                                infoOf(figure).name, placeText(place));
   return Expander(schedule, diags).run();
 }
 

@@ -97,7 +97,8 @@ private:
       Time own = step.kind() == StepKind::Update
                      ? costs.get(Figure::Factor, {FigureScope::Rank, rank})
                            .value_or(Rational(1))
-                     : costs.factorOf(rank, schedule.unitOfBatch(step.unit()),
+                     : costs.factorOf(step.stage(), rank,
+                                      schedule.unitOfBatch(step.unit()),
                                       schedule.numSlices);
       cost = cost && own ? Rational::mul(*cost, *own) : std::nullopt;
       if (!cost || !(sum = plus(sum, cost)))

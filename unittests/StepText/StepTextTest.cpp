@@ -76,6 +76,10 @@ void decorate(Rng &rng, Schedule &schedule) {
         place.number = pick(rng, countOf(scope.scope, schedule.sizes()));
       if (scope.scope == FigureScope::Edge)
         place.to = pick(rng, schedule.numRanks);
+      if (scope.scope == FigureScope::StageMicrobatch) {
+        place.number = pick(rng, schedule.numStages);
+        place.to = pick(rng, schedule.numMicrobatches());
+      }
       if (scope.scope == FigureScope::Edge && place.to == place.number)
         continue;
       Rational value = randomRational(rng);
