@@ -47,6 +47,7 @@ Header Executor<M, T>::expectedHeader(const Step &step,
   header.unit = step.unit;
   header.run = runNumber;
   header.order = orderHash;
+  header.lists = schedule->digest;
   header.bytes = bytes;
   bool isReceive = isTransfer(step.kind) && !isSend(step.kind);
   if (isReceive) {

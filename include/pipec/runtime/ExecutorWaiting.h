@@ -151,6 +151,11 @@ void Executor<M, T>::arrive(Transfer &transfer, Tensor &into,
 template <class M, class T>
 void Executor<M, T>::failMessage(const Step &step, const Header &wanted,
                                  const Header &got) {
+  if (got.lists != wanted.lists)
+    fail<MessageError>("rank " + std::to_string(peerOf(step)) +
+                       " runs other lists: their digest is " +
+                       std::to_string(got.lists) + " there and " +
+                       std::to_string(wanted.lists) + " here");
   if (got.order != wanted.order)
     fail<MessageError>("the order of the batch differs from that of rank " +
                        std::to_string(peerOf(step)));

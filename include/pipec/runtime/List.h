@@ -70,6 +70,7 @@ private:
     std::vector<RecomputedUnits> recomputed;
 
     void finish();
+    std::uint32_t digest() const;
     void checkTransfers() const;
   };
 
@@ -92,6 +93,27 @@ inline void List::Parts::checkTransfers() const {
                            ": there are no transfers between ranks "
                            "(`pipec " +
                            source + " --target=cpp --emit=ir` adds them)");
+}
+
+/// FNV-1a of the steps of all ranks, and never 0. Lines and names are no part.
+inline std::uint32_t List::Parts::digest() const {
+  std::uint32_t hash = 2166136261u;
+  auto add = [&](int value) {
+    for (int shift = 0; shift != 32; shift += 8)
+      hash = (hash ^ (std::uint32_t(value) >> shift & 255)) * 16777619u;
+  };
+  for (int value : {ranks, stages, microbatches, slices, int(maps.size())})
+    add(value);
+  for (int rank : rankOfStage)
+    add(rank);
+  for (const std::vector<Step> &list : lists) {
+    add(int(list.size()));
+    for (const Step &step : list)
+      for (int value : {int(step.kind), step.stage, step.unit, int(step.joined),
+                        step.other})
+        add(value);
+  }
+  return std::max(hash, 1u);
 }
 
 inline void List::Parts::finish() {
@@ -157,6 +179,7 @@ inline void List::Parts::finish() {
   schedule.ties = tieSpans;
   schedule.recomputed = recomputed;
   schedule.order = order;
+  schedule.digest = digest();
   if (!streamNames.empty()) {
     for (const std::string &stream : streamNames)
       streamTexts.push_back(stream.c_str());

@@ -40,6 +40,8 @@ struct Header {
   std::int32_t other = -1;
   /// A hash of the order of the batch; 0 if it is as given.
   std::uint32_t order = 0;
+  /// The digest of the lists (Schedule.h).
+  std::uint32_t lists = 0;
   friend bool operator==(const Header &, const Header &) = default;
 };
 
