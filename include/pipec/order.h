@@ -139,8 +139,14 @@ inline Result find(const Lists &lists, const Weights &weights,
   if (m <= 8) {
     detail::tryAll(problem, best);
     bound = best.makespan;
+    if (options.proof) {
+      Bound lower(problem, options.proof);
+      lower.relax(200, known);
+      if (best.fits())
+        lower.split(7000 * options.effort, best.makespan);
+    }
   } else {
-    Bound lower(problem);
+    Bound lower(problem, options.proof);
     best.take(problem,
               lower.relax(problem.rows().size() == 1 ? 200 : 100, known));
     Annealer annealer(problem, options.seed, known);

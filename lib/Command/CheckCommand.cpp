@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Certificate/Certificate.h"
+#include "Certificate/OrderCertificate.h"
 #include "Command/CommandRun.h"
 #include "Compare/CheckRun.h"
 #include "Driver/Figures.h"
@@ -32,6 +33,7 @@ private:
   LogicalResult readInput();
   void checkAll();
   LogicalResult checkCertificate();
+  LogicalResult checkOrder(StringRef text, const Schedule &schedule);
   LogicalResult checkEverySize(StringRef text, const Schedule &schedule);
   void printText(raw_ostream &os) const;
   void printJson(json::OStream &json) const;
@@ -202,6 +204,25 @@ LogicalResult Check::checkEverySize(StringRef text, const Schedule &schedule) {
       });
 }
 
+/// Checks a certificate of `pipec order`.
+LogicalResult Check::checkOrder(StringRef text, const Schedule &schedule) {
+  FailureOr<CheckedOrder> result = checkOrderCertificate(text, schedule, diags);
+  if (failed(result))
+    return failure();
+  return write(
+      [&](raw_ostream &os) {
+        os << terminalText(schedule.name) << ": makespan "
+           << decimalText(result->makespan)
+           << "; proven: no order of this batch has less than "
+           << decimalText(result->bound) << '\n';
+      },
+      [&](json::OStream &json) {
+        json.attribute("proven", true);
+        writeExact(json, "makespan", result->makespan);
+        writeExact(json, "bound", result->bound);
+      });
+}
+
 LogicalResult Check::checkCertificate() {
   for (Opt option : {Opt::Library, Opt::Grid})
     if (args.has(option))
@@ -221,6 +242,8 @@ LogicalResult Check::checkCertificate() {
   progress.phase("checking the certificate");
   if (isProofText(*text))
     return checkEverySize(*text, *schedule);
+  if (isOrderCertificate(*text))
+    return checkOrder(*text, *schedule);
   FailureOr<Certificate> certificate = readCertificate(*text, diags);
   if (failed(certificate) ||
       failed(checkSame(*certificate, *schedule, diags)) ||

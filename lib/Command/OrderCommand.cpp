@@ -34,6 +34,13 @@ void printOrder(const BatchOrder &order, raw_ostream &os) {
   os << "\nmakespan " << decimalText(order.makespan) << " (given "
      << decimalText(order.given) << ", bound " << decimalText(order.bound)
      << ")\n";
+  if (!order.certified)
+    return;
+  os << "certificate: no order has less than " << decimalText(*order.certified);
+  if (*order.certified != order.bound)
+    os << "; that none has less than " << decimalText(order.bound)
+       << " is known from trying all of them, and not certified";
+  os << '\n';
 }
 
 void printOrder(const BatchOrder &order, json::OStream &json) {
@@ -44,6 +51,8 @@ void printOrder(const BatchOrder &order, json::OStream &json) {
   writeExact(json, "bound", order.bound);
   json.attribute("optimal", order.isOptimal());
   writeExact(json, "peak", order.peak);
+  if (order.certified)
+    writeExact(json, "certified", *order.certified);
 }
 
 /// Writes the lists, for include/pipec/order.h.
@@ -58,6 +67,18 @@ static LogicalResult writeLists(const CommandRun &run,
     os << text.str();
     return success();
   });
+}
+
+/// Writes the certificate.
+static LogicalResult certify(const CommandRun &run, const BatchOrder &order) {
+  StringRef path = run.args.text(Opt::Certificate);
+  OutputFile file(path);
+  std::error_code error = file.open(run.standardOutput());
+  if (!error) {
+    file.stream() << order.certificate;
+    error = file.commit();
+  }
+  return error ? reportUnwritable(run.diags, path, error) : success();
 }
 
 LogicalResult runOrder(const CommandRun &run) {
@@ -80,8 +101,10 @@ LogicalResult runOrder(const CommandRun &run) {
     return writeLists(run, *schedule);
   FailureOr<BatchOrder> order =
       findOrder(*schedule, batch, args.count(Opt::OrderEffort, 1),
-                args.count(Opt::OrderSeed, 1), diags);
-  if (failed(order))
+                args.count(Opt::OrderSeed, 1), diags,
+                /*certify=*/args.has(Opt::Certificate));
+  if (failed(order) ||
+      (args.has(Opt::Certificate) && failed(certify(run, *order))))
     return failure();
   warnOfCosts(&*schedule, diags);
   warnOfRounding(order->rounding, batch.loc, diags);

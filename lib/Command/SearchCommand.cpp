@@ -385,6 +385,11 @@ LogicalResult SearchRun::runWeighted() {
     return needs(Opt::Weights, "one --placement, and best compares several");
   if (asProgram)
     return needs(Opt::Output, "a name with .steps for a search with --weights");
+  if (args.has(Opt::Certificate))
+    return args.reportUseless(
+        Opt::Certificate,
+        "with --weights; `pipec order` certifies the orders of one schedule",
+        diags);
   BatchWeights batch;
   if (failed(store(readWeights(args, diags), batch)))
     return failure();

@@ -3,6 +3,7 @@
 
 #include "Order/BatchOrder.h"
 
+#include "Order/OrderProof.h"
 #include "Order/ScheduleLists.h"
 #include "Support/Decimal.h"
 #include "Support/Diagnostics/AnalysisDiags.h"
@@ -70,11 +71,17 @@ static std::optional<order::Weights> toWeights(ArrayRef<BatchWeights::Row> rows,
 
 FailureOr<BatchOrder> findOrder(const Schedule &schedule,
                                 const BatchWeights &batch, uint64_t effort,
-                                uint64_t seed, DiagEngine &diags) {
+                                uint64_t seed, DiagEngine &diags,
+                                bool certify) {
   if (failed(
           batch.check(schedule.numStages, schedule.numMicrobatches(), diags)))
     return failure();
-  FailureOr<order::Lists> lists = makeLists(schedule, diags);
+  if (certify)
+    if (StringRef what = uncertifiedCosts(schedule); !what.empty())
+      return diags.report(schedule.source, diag::OrderUncertified,
+                          schedule.name, what);
+  std::vector<JobStep> steps;
+  FailureOr<order::Lists> lists = makeLists(schedule, diags, &steps);
   if (failed(lists))
     return failure();
 
@@ -92,6 +99,9 @@ FailureOr<BatchOrder> findOrder(const Schedule &schedule,
     return diags.report(batch.loc, diag::CostsTooFine);
   if (sizes)
     options.sizes = *sizes;
+  order::Proof proof;
+  if (certify)
+    options.proof = &proof;
   order::Result found = order::find(*lists, *weights, options);
 
   using State = order::Result::State;
@@ -111,6 +121,11 @@ FailureOr<BatchOrder> findOrder(const Schedule &schedule,
   auto time = [&](int64_t ticks) {
     return *Rational::make(ticks, found.timeUnit);
   };
+  if (certify) {
+    result.certified = time(proof.bound);
+    raw_string_ostream os(result.certificate);
+    writeOrderProof(schedule, *weights, found, proof, steps, os);
+  }
   result.order = std::move(found.order);
   result.makespan = time(found.makespanTicks);
   result.given = time(found.givenTicks);

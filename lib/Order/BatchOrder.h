@@ -28,16 +28,21 @@ struct BatchOrder {
   std::optional<Rational> peak;
   /// How weights and sizes were rounded.
   CostRounding rounding;
+  /// If it was asked for: a proof as text that no order is shorter than
+  /// `certified`, which may be below `bound` where all orders were tried.
+  std::string certificate;
+  std::optional<Rational> certified;
 
   bool isOptimal() const { return makespan == bound; }
 };
 
 /// Finds the best order of a batch for a schedule of level compute, with the
-/// work of `effort`. Reports weights that do not fit the schedule, and that no
+/// work of `effort`, and with `certify` a certificate. Reports weights that do
+/// not fit the schedule, costs that a certificate does not have, and that no
 /// order within the limit was found.
 llvm::FailureOr<BatchOrder> findOrder(const Schedule &schedule,
                                       const BatchWeights &batch,
                                       uint64_t effort, uint64_t seed,
-                                      DiagEngine &diags);
+                                      DiagEngine &diags, bool certify = false);
 
 } // namespace pipec

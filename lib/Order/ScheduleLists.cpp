@@ -44,8 +44,9 @@ public:
   };
 
   ListBuilder(const Schedule &schedule, const TickCosts &costs,
-              order::Lists &lists)
-      : schedule(schedule), costs(costs), lists(lists), ends(schedule.numRanks),
+              order::Lists &lists, std::vector<JobStep> *steps)
+      : schedule(schedule), costs(costs), lists(lists), steps(steps),
+        ends(schedule.numRanks), numbers(schedule.numRanks),
         inputs(schedule.numRanks) {
     lists.costs.push_back({});
     hasPosted = costs.hasPosted();
@@ -74,7 +75,9 @@ public:
       last = inputs[rank].pop_back_val();
     uint32_t start = wait(ends[rank], inputs[rank]);
     inputs[rank].clear();
+    visited = {rank, numbers[rank]};
     ends[rank] = isCompute(kind) ? run(start, last, group) : start;
+    numbers[rank] += isCompute(kind) ? unsigned(group.size()) : 0;
   }
   Datum give(unsigned rank, size_t, const DataFlow::Port &port) {
     Moment leave{ends[rank], 0};
@@ -111,11 +114,17 @@ private:
   /// Runs a step, or a part of an overlap, after `start`.
   uint32_t runPart(uint32_t start, Step step, int64_t ticks,
                    Moment input = {}) {
-    if (step.kind() == StepKind::Update)
-      return lists.add({0, wait(start, input), ticks, 0, 0});
-    uint32_t position = step.unit() / schedule.numSlices;
-    return lists.add(
-        {start, input.job, input.lag, costOf(ticks, step.stage()), position});
+    uint32_t job =
+        step.kind() == StepKind::Update
+            ? lists.add({0, wait(start, input), ticks, 0, 0})
+            : lists.add({start, input.job, input.lag,
+                         costOf(ticks, step.stage()),
+                         uint32_t(step.unit() / schedule.numSlices)});
+    if (steps) {
+      steps->resize(job + 1);
+      steps->back() = visited;
+    }
+    return job;
   }
   uint32_t run(uint32_t start, Moment input, ArrayRef<Step> group) {
     if (group.size() == 1)
@@ -123,9 +132,11 @@ private:
     std::optional<Rational> factor = costs.overlapFactor(group);
     uint32_t end = start;
     if (factor)
-      for (Step step : group)
+      for (Step step : group) {
         end = runPart(end, step,
                       own(step) / factor->denominator() * factor->numerator());
+        ++visited.number;
+      }
     if (factor && Rational::compare(*factor, 1) >= 0)
       return end;
     for (Step step : group) {
@@ -141,7 +152,7 @@ private:
   }
   uint32_t costOf(int64_t ticks, unsigned stage) {
     auto [it, isNew] =
-        numbers.insert({{ticks, stage}, uint32_t(lists.costs.size())});
+        known.insert({{ticks, stage}, uint32_t(lists.costs.size())});
     if (isNew)
       lists.costs.push_back(
           {ticks, stage, lists.factors.size() > 1 ? stage : 0});
@@ -179,11 +190,16 @@ private:
   const Schedule &schedule;
   const TickCosts &costs;
   order::Lists &lists;
+  /// By job; null if they are not needed.
+  std::vector<JobStep> *steps;
+  JobStep visited;
   bool hasPosted;
-  /// The end of the last group of each rank, and the inputs of the next one.
+  /// The end of the last group of each rank, the number of its compute steps so
+  /// far, and the inputs of the next one.
   std::vector<uint32_t> ends;
+  std::vector<unsigned> numbers;
   std::vector<SmallVector<Moment, 2>> inputs;
-  std::map<std::pair<int64_t, unsigned>, uint32_t> numbers;
+  std::map<std::pair<int64_t, unsigned>, uint32_t> known;
   std::map<std::pair<unsigned, unsigned>, Moment> edges, queues;
   std::map<std::tuple<bool, unsigned, unsigned>, Moment> reached;
   DenseMap<uint64_t, Moment> copied;
@@ -296,7 +312,8 @@ static StringRef orderedByTime(const Schedule &schedule,
   return "";
 }
 
-FailureOr<order::Lists> makeLists(const Schedule &schedule, DiagEngine &diags) {
+FailureOr<order::Lists> makeLists(const Schedule &schedule, DiagEngine &diags,
+                                  std::vector<JobStep> *steps) {
   if (failed(refuseMicrobatchFigures(schedule, "the order of a batch", diags,
                                      /*takesStages=*/true)))
     return failure();
@@ -315,7 +332,7 @@ FailureOr<order::Lists> makeLists(const Schedule &schedule, DiagEngine &diags) {
     return diags.report(schedule.source, diag::OrderResources, schedule.name,
                         what);
   lists.ticksPerUnit = costs->perUnit();
-  ListBuilder builder(plain, *costs, lists);
+  ListBuilder builder(plain, *costs, lists, steps);
   OrderWalk<ListBuilder> walk(plain, builder);
   if (!walk.run()) {
     (void)reportBlocked(plain, walk, diags);

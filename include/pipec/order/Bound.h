@@ -19,17 +19,20 @@
 #pragma once
 
 #include "pipec/order/Problem.h"
+#include "pipec/order/Proof.h"
 
 #include <queue>
 
 namespace pipec::order {
 
-/// The bound of one problem.
+/// The bound of one problem. Adds its cases to `proof`, if that is not null.
 class Bound {
 public:
-  explicit Bound(const Problem &problem)
-      : problem(problem), m(problem.microbatches()), jobs(problem.jobs()),
-        rows(problem.rows().size()) {
+  explicit Bound(const Problem &problem, Proof *proof = nullptr)
+      : problem(problem), proof(proof), m(problem.microbatches()),
+        jobs(problem.jobs()), rows(problem.rows().size()) {
+    if (proof)
+      proof->cases.emplace_back();
     byWork.resize(m);
     std::iota(byWork.begin(), byWork.end(), 0);
     sortBy(byWork, [&](uint32_t a, uint32_t b) {
@@ -44,6 +47,7 @@ public:
     root.value = 0;
     Order likeMean;
     play(root, rounds, known, &likeMean);
+    record(root, false);
     return likeMean;
   }
 
@@ -64,6 +68,8 @@ public:
       open.pop();
       prepare(parent);
       uint32_t data = byWork[parent.fixed.size()];
+      if (proof)
+        proof->split(parent.number, data);
       // Before the games of the cases, which sort the positions again.
       std::vector<std::pair<uint32_t, int64_t>> values;
       for (uint32_t position = 0; position != m; ++position)
@@ -74,13 +80,16 @@ public:
         child.fixed.push_back(position);
         child.value = std::max(parent.value, value);
         child.serial = serial++;
-        if (child.value < known && spent < most)
-          play(child, 20, known, nullptr);
+        bool better = child.value < known && spent < most &&
+                      play(child, 20, known, nullptr);
+        addCase(child, parent, !better);
         if (child.value < known)
           open.push(std::move(child));
       }
     }
     root.value = open.empty() ? known : std::min(open.top().value, known);
+    if (proof)
+      proof->bound = root.value;
   }
 
   /// No order is shorter, in parts of the problem's `timeUnit`.
@@ -97,6 +106,9 @@ private:
     std::vector<int64_t> coefficients;
     int64_t latency = 0;
     int64_t total = 0;
+    /// Its place in the proof, and the paths of the mean by round.
+    uint32_t number = 0;
+    std::vector<uint32_t> mean;
   };
   struct Later {
     bool operator()(const Case &a, const Case &b) const {
@@ -127,9 +139,16 @@ private:
   }
   bool isSymmetric(const Case &parent, uint32_t data, uint32_t position) const {
     size_t depth = parent.fixed.size();
-    // Of equal micro-batches, the first one is at the first position.
-    return depth != 0 && problem.areEqual(byWork[depth - 1], data) &&
-           position < parent.fixed.back();
+    // Of equal micro-batches, the first one is at the first position. Sizes do
+    // not count: the bound ignores limits.
+    auto areAlike = [&](uint32_t a, uint32_t b) {
+      for (const std::vector<int64_t> &row : problem.rows())
+        if (row[a] != row[b])
+          return false;
+      return true;
+    };
+    return depth != 0 && position < parent.fixed.back() &&
+           areAlike(byWork[depth - 1], data);
   }
 
   /// Notes which positions and micro-batches a case has fixed.
@@ -142,9 +161,30 @@ private:
     }
   }
 
-  /// The game of a case, with at most `rounds` rounds.
-  void play(Case &at, unsigned rounds, int64_t known, Order *likeMean) {
+  /// Writes the mean of a case to the proof.
+  void record(const Case &at, bool isSame) {
+    if (!proof)
+      return;
+    proof->cases[at.number].isSame = isSame;
+    if (!isSame)
+      proof->cases[at.number].mean = at.mean;
+    proof->bound = root.value;
+  }
+  void addCase(Case &child, const Case &parent, bool isSame) {
+    if (!proof)
+      return;
+    child.number = uint32_t(proof->cases.size());
+    proof->cases.emplace_back().position = child.fixed.back();
+    proof->cases[parent.number].cases.push_back(child.number);
+    record(child, isSame);
+  }
+
+  /// The game of a case, with at most `rounds` rounds. Returns true if it has
+  /// raised the bound.
+  bool play(Case &at, unsigned rounds, int64_t known, Order *likeMean) {
     note(at);
+    bool raised = false;
+    std::vector<uint32_t> mean;
     std::vector<int64_t> coefficients(rows * m), sums(rows * m);
     int64_t latency = 0, total = 0;
     Order order(m);
@@ -176,12 +216,14 @@ private:
         }
       for (int64_t &price : v)
         price = before == 0 ? 0 : int64_t(Wide(price) * total / before);
-      addPath(sums, round, coefficients, latency);
+      addPath(sums, round, coefficients, latency, mean);
       int64_t value = latency + answer(coefficients, order);
       spent += jobs.size() + answerWork();
       int64_t bound = ceiling(value, total);
       if (bound > at.value || at.coefficients.empty()) {
         at.value = std::max(at.value, bound);
+        raised = true;
+        at.mean = mean;
         at.coefficients = coefficients;
         at.latency = latency;
         at.total = total;
@@ -191,6 +233,7 @@ private:
     }
     if (likeMean)
       *likeMean = rankedLike(sums);
+    return raised;
   }
 
   int64_t ceiling(int64_t value, int64_t total) const {
@@ -199,7 +242,8 @@ private:
 
   /// Replays the lists under `means` and adds `times` the longest path.
   void addPath(const std::vector<int64_t> &means, int64_t times,
-               std::vector<int64_t> &coefficients, int64_t &latency) {
+               std::vector<int64_t> &coefficients, int64_t &latency,
+               std::vector<uint32_t> &mean) {
     ends.resize(steps.size());
     size_t last = 0;
     for (size_t i = 1; i != steps.size(); ++i) {
@@ -209,7 +253,10 @@ private:
                 step.cost * means[step.mean];
       last = ends[i] > ends[last] ? i : last;
     }
+    std::vector<uint32_t> path;
     while (last != 0) {
+      if (proof)
+        path.push_back(uint32_t(last));
       const Step &step = steps[last];
       coefficients[step.mean] += times * step.cost;
       bool isLater =
@@ -217,6 +264,10 @@ private:
       latency += isLater ? times * step.lag : 0;
       last = isLater ? step.second : step.first;
     }
+    if (!proof)
+      return;
+    std::reverse(path.begin(), path.end());
+    mean.push_back(proof->add(std::move(path)));
   }
 
   uint64_t answerWork() const { return rows == 1 ? m * 4 : m * m * m / 4; }
@@ -388,6 +439,7 @@ private:
   };
 
   const Problem &problem;
+  Proof *const proof;
   const size_t m;
   const std::vector<Job> &jobs;
   const size_t rows;

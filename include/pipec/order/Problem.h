@@ -8,6 +8,7 @@
 #pragma once
 
 #include "pipec/order/Lists.h"
+#include "pipec/order/Proof.h"
 
 #include <algorithm>
 #include <array>
@@ -95,6 +96,9 @@ struct Options {
   Weights sizes;
   /// The limit of each rank in units of size, which replaces the lists' limits.
   std::optional<Amount> limit;
+  /// Filled with the proof of a bound, which is found with up to 8
+  /// micro-batches too and then may be below that of the result.
+  Proof *proof = nullptr;
 };
 
 /// The peaks of an order.
