@@ -13,6 +13,7 @@
 #include "IR/Schedule.h"
 #include "Support/DiagEngine.h"
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -127,7 +128,34 @@ struct Certificate {
   };
   std::vector<Part> proof;
 
+  /// No schedule of any variant has a makespan below this, in the units of the
+  /// schedule; empty if the certificate is of one variant alone.
+  std::optional<Rational> boundOfAll;
+  /// Another placement or form of the backward, of the same model.
+  struct Variant {
+    enum State {
+      /// `problem` has a proof.
+      Proven,
+      /// It is split, and `problem`, with whole backwards, has no proof: its
+      /// schedules are no shorter than those with split backwards.
+      Covered,
+      /// It is said to have no schedules; there is no problem.
+      Excluded,
+    } state = Proven;
+    /// `loop`, `v` or `explicit`.
+    std::string placement;
+    unsigned chunks = 1;
+    bool split = true;
+    std::string reason;
+    /// Without words.
+    std::shared_ptr<const Certificate> problem;
+    Place place;
+  };
+  /// The first one is that of the certificate itself, without a problem.
+  std::vector<Variant> variants;
+
   Place sizesPlace, mapPlace, capsPlace, makespanPlace, refutedPlace;
+  Place boundPlace;
 };
 
 /// Reads a certificate; reports the first line that is wrong.
@@ -139,8 +167,19 @@ llvm::FailureOr<Certificate> readCertificate(llvm::StringRef text,
 llvm::LogicalResult checkSame(const Certificate &certificate,
                               const Schedule &schedule, DiagEngine &diags);
 
+/// Checks that `certificate`, of a variant, has the placement and the figures
+/// of `schedule`, whose steps do not matter. Reports the first line that
+/// differs.
+llvm::LogicalResult checkFigures(const Certificate &certificate,
+                                 const Schedule &schedule, DiagEngine &diags);
+
 /// Runs the proof; reports where it proves nothing.
 llvm::LogicalResult checkProof(const Certificate &certificate,
                                DiagEngine &diags);
+
+/// Runs the proofs of all variants but the first; reports one that does not
+/// prove the bound of all.
+llvm::LogicalResult checkVariants(const Certificate &certificate,
+                                  DiagEngine &diags);
 
 } // namespace pipec

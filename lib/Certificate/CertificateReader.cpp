@@ -37,6 +37,8 @@ private:
                 const Twine &expected);
   bool readCharges(Certificate::Charges &charges);
   bool readCase(Certificate::Part &part);
+  bool readVariants();
+  bool readVariant(bool isFirst);
 
   static constexpr unsigned maxOpenCases = 64;
 
@@ -368,9 +370,70 @@ bool Reader::readParts() {
 
 bool Reader::readAll() {
   if (!line("pipec-certificate") || !word("1") || !end() || !readLayout() ||
-      !readModel() || !readWords() || !readProof())
+      !readModel() || !readWords() || !readProof() || !readVariants())
     return false;
   return endOfText();
+}
+
+//===----------------------------------------------------------------------===//
+// Variants
+//===----------------------------------------------------------------------===//
+
+/// `bound_all 334`, and the variants.
+bool Reader::readVariants() {
+  if (!rest.ltrim().starts_with("bound_all "))
+    return true;
+  if (!line("bound_all") || !rational(made.boundOfAll.emplace()) || !end())
+    return false;
+  made.boundPlace = place();
+  for (bool isFirst = true; isFirst || !rest.trim().empty(); isFirst = false)
+    if (!readVariant(isFirst))
+      return false;
+  return true;
+}
+
+/// `variant loop chunks 2 backward split`, then `best`, `covered` or `excluded`
+/// and the reason; and the lines of the problem and of its proof.
+bool Reader::readVariant(bool isFirst) {
+  Certificate::Variant own;
+  if (!line("variant"))
+    return false;
+  own.place = place();
+  if (peek() != "loop" && peek() != "v" && peek() != "explicit")
+    return wrong("`loop`, `v` or `explicit`");
+  own.placement = words[at++].str();
+  if (!word("chunks") || !number(own.chunks, maxStages) || !word("backward"))
+    return false;
+  own.split = accept("split");
+  if ((!own.split && !word("whole")))
+    return false;
+  if (isFirst != accept("best"))
+    return wrong(isFirst ? "`best`" : "the end of the line");
+  if (accept("excluded")) {
+    own.state = Certificate::Variant::Excluded;
+    own.reason = current.split(" excluded ").second.str();
+    made.variants.push_back(std::move(own));
+    return true;
+  }
+  if (accept("covered"))
+    own.state = Certificate::Variant::Covered;
+  if (!end())
+    return false;
+  if (!isFirst) {
+    Certificate all = std::exchange(made, Certificate());
+    bool good = readModel();
+    if (good && own.state == Certificate::Variant::Proven) {
+      good = line("refuted") && number(made.refuted) && end();
+      made.refutedPlace = place();
+      good = good && readParts();
+    }
+    own.problem = std::make_shared<Certificate>(std::move(made));
+    made = std::move(all);
+    if (!good)
+      return false;
+  }
+  made.variants.push_back(std::move(own));
+  return true;
 }
 
 FailureOr<Certificate> readCertificate(StringRef text, DiagEngine &diags) {

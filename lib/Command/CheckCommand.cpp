@@ -35,6 +35,8 @@ private:
   LogicalResult checkCertificate();
   LogicalResult checkOrder(StringRef text, const Schedule &schedule);
   LogicalResult checkEverySize(StringRef text, const Schedule &schedule);
+  LogicalResult checkAllFigures(const Certificate &certificate,
+                                const Schedule &schedule, unsigned &unknown);
   void printText(raw_ostream &os) const;
   void printJson(json::OStream &json) const;
 
@@ -223,6 +225,95 @@ LogicalResult Check::checkOrder(StringRef text, const Schedule &schedule) {
       });
 }
 
+/// A schedule of a variant, without steps, with the costs of the command or
+/// else with those of `schedule`, whose stages are parts of the model.
+static FailureOr<Schedule> scheduleOf(const Certificate::Variant &variant,
+                                      const Schedule &schedule,
+                                      const GivenSettings &given,
+                                      DiagEngine &diags) {
+  const Certificate &own = *variant.problem;
+  if (variant.placement == "explicit" || own.idle ||
+      schedule.placement.map(0) ==
+          ArrayRef(std::vector<uint32_t>(own.map.begin(), own.map.end())))
+    return schedule;
+  Schedule made;
+  made.name = schedule.name;
+  made.numRanks = own.ranks;
+  made.numStages = own.stages / own.slices;
+  made.numUnits = own.microbatches * own.slices;
+  made.numSlices = own.slices;
+  std::vector<uint32_t> map;
+  for (unsigned stage = 0; stage != made.numStages; ++stage)
+    map.push_back(own.map[stage * own.slices]);
+  made.placement = Placement({std::move(map)});
+  GivenSettings settings = given;
+  settings.model = &schedule;
+  // The limits are of ranks, and remain unless others are given.
+  MemorySettings limits;
+  for (const auto &[place, row] : schedule.memory.places())
+    if (auto limit = row.get(Figure::Limit))
+      limits.set(Figure::Limit, *limit, place);
+  settings.memory.insert(settings.memory.begin(), std::move(limits));
+  if (failed(applyCosts(made, settings, diags)) ||
+      failed(applyMemory(made, settings, diags)))
+    return failure();
+  return made;
+}
+
+/// Compares the figures of all variants with the costs of the command. Without
+/// these, counts the variants that do not follow from the schedule alone.
+LogicalResult Check::checkAllFigures(const Certificate &certificate,
+                                     const Schedule &schedule,
+                                     unsigned &unknown) {
+  if (failed(checkVariants(certificate, diags)) ||
+      failed(readLowering(args, lowering, diags)))
+    return failure();
+  bool given = false;
+  for (Opt option : {Opt::Cost, Opt::CostProfile, Opt::Parts, Opt::Layers})
+    given |= args.has(option);
+  for (const Certificate::Variant &variant : certificate.variants) {
+    if (!variant.problem)
+      continue;
+    DiagEngine::ScopedFilter filter(diags, [&](Diagnostic &found) {
+      return given && found.severity == Severity::Error;
+    });
+    FailureOr<Schedule> own =
+        scheduleOf(variant, schedule, lowering.given, diags);
+    if (succeeded(own) &&
+        succeeded(checkFigures(*variant.problem, *own, diags)))
+      continue;
+    if (given)
+      return failure();
+    ++unknown;
+  }
+  return success();
+}
+
+/// `loop with 2 chunks and split backwards`
+static std::string nameOf(const Certificate::Variant &variant) {
+  return variant.placement + " with " + countText(variant.chunks, "chunk") +
+         " and " + (variant.split ? "split" : "whole") + " backwards";
+}
+
+static void printVariants(const Certificate &certificate, unsigned unknown,
+                          raw_ostream &os) {
+  os << "  of all: no schedule of " << certificate.variants.size()
+     << " variants has less than " << decimalText(*certificate.boundOfAll)
+     << ":\n";
+  for (const Certificate::Variant &variant : certificate.variants) {
+    os << "    " << nameOf(variant);
+    if (variant.state == Certificate::Variant::Covered)
+      os << ": no better than with split ones";
+    if (variant.state == Certificate::Variant::Excluded)
+      os << ": not proven, said to have none: " << terminalText(variant.reason);
+    os << '\n';
+  }
+  if (unknown)
+    os << "  the figures of " << countText(unknown, "variant")
+       << " are those of the certificate, and were not compared: they need the "
+          "costs of the search\n";
+}
+
 LogicalResult Check::checkCertificate() {
   for (Opt option : {Opt::Library, Opt::Grid})
     if (args.has(option))
@@ -249,6 +340,10 @@ LogicalResult Check::checkCertificate() {
       failed(checkSame(*certificate, *schedule, diags)) ||
       failed(checkProof(*certificate, diags)))
     return failure();
+  unsigned unknown = 0;
+  if (certificate->boundOfAll &&
+      failed(checkAllFigures(*certificate, *schedule, unknown)))
+    return failure();
   auto time = [&](Rational ticks) {
     return Rational::mul(ticks, certificate->tick).value_or(0);
   };
@@ -263,6 +358,8 @@ LogicalResult Check::checkCertificate() {
         if (!certificate->layout.empty())
           os << "  of one layout, " << terminalText(certificate->layout)
              << ": schedules of other layouts may have less\n";
+        if (certificate->boundOfAll)
+          printVariants(*certificate, unknown, os);
         for (StringRef cost : leftOut(*schedule))
           os << "  the proof leaves out " << cost << '\n';
       },
@@ -273,6 +370,19 @@ LogicalResult Check::checkCertificate() {
         json.attribute("backward", form);
         json.attribute("layout", textOrNull(certificate->layout));
         writeTexts(json, "left_out", leftOut(*schedule));
+        if (!certificate->boundOfAll)
+          return;
+        writeExact(json, "bound_all", *certificate->boundOfAll);
+        writeObjects(
+            json, "variants", certificate->variants,
+            [&](const Certificate::Variant &variant) {
+              using Variant = Certificate::Variant;
+              json.attribute("placement", variant.placement);
+              json.attribute("chunks", variant.chunks);
+              json.attribute("backward", variant.split ? "split" : "whole");
+              json.attribute("proven", variant.state != Variant::Excluded);
+            });
+        json.attribute("variants_not_compared", unknown);
       });
 }
 

@@ -50,6 +50,7 @@ private:
   FailureOr<PlacementResult> findAll();
   LogicalResult runWeighted();
   LogicalResult certify(const FoundSchedule &found, SearchReport &report);
+  void certifyOthers(const PlacementResult &result, SearchReport &report);
   LogicalResult checkCertificate(std::error_code error);
 
   SearchRequest request;
@@ -339,6 +340,55 @@ LogicalResult SearchRun::certify(const FoundSchedule &found,
   return success();
 }
 
+/// Writes the bound of all placements and forms, as far as it is proven, with
+/// the proof of each but the best.
+void SearchRun::certifyOthers(const PlacementResult &result,
+                              SearchReport &report) {
+  using Outcome = PlacementTrial::Outcome;
+  Rational bound = result.boundOfAll(), least = *report.certified;
+  DiagEngine::ScopedFilter quiet(diags, [](Diagnostic &) { return false; });
+  std::vector<search::CertifiedVariant> variants;
+  bool several = false;
+  ScheduleSearch searcher(search, args, progress, diags);
+  for (const PlacementTrial &trial : result.trials) {
+    SearchRequest own = requestOf(request, trial);
+    search::CertifiedVariant variant{(own.placementName() + " chunks " +
+                                      Twine(trial.chunks) + " backward " +
+                                      nameOf(trial.form))
+                                         .str()};
+    if (trial.outcome == Outcome::Best) {
+      variant.name += " best";
+      variants.insert(variants.begin(), std::move(variant));
+      continue;
+    }
+    several |= trial.outcome != Outcome::Covered;
+    FailureOr<SearchProblem> problem = searcher.prepare(own);
+    if (failed(problem)) {
+      variant.name += " excluded " + trial.reason;
+    } else if (trial.outcome == Outcome::Covered) {
+      variant.name += " covered";
+      variant.model = std::move(problem->model);
+    } else {
+      const search::Model &model = problem->model;
+      search::Budget budget(request.work());
+      search::Ticks wanted = model.ticksNotBelow(bound);
+      search::Refutation proof =
+          trial.proof && trial.proof->refuted + 1 >= wanted
+              ? *trial.proof
+              : search::prove(model.problem, wanted, budget);
+      least = std::min(least, model.time(proof.refuted + 1));
+      variant.proof = std::move(proof);
+      variant.model = model;
+    }
+    variants.push_back(std::move(variant));
+  }
+  // Nothing is proven of a makespan of 0.
+  if (!several || least.isZero())
+    return;
+  report.certifiedAll = std::min(bound, least);
+  search::writeVariants(*report.certifiedAll, variants, certificate->stream());
+}
+
 /// The search alone.
 FailureOr<PlacementResult> SearchRun::find(ScheduleSearch &searcher) {
   if (args.has(Opt::Layouts)) {
@@ -446,8 +496,13 @@ LogicalResult SearchRun::run() {
   report.layouts = layouts;
   report.minimal = minimal;
   report.frontier = std::move(frontier);
-  if (args.has(Opt::Certificate) && failed(certify(*found, report)))
-    return failure();
+  if (args.has(Opt::Certificate)) {
+    if (failed(certify(*found, report)))
+      return failure();
+    // A problem with the least memory is that of the best alone.
+    if (!layouts && !slack)
+      certifyOthers(*result, report);
+  }
   if (args.has(Opt::Output) && failed(CommandRun::write([&](raw_ostream &os) {
         if (asProgram &&
             (found->schedule.numSlices != 1 || !found->memoryBy.empty()))

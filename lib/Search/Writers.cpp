@@ -458,14 +458,14 @@ static void writeProof(ArrayRef<ProofPart> parts, const Problem &problem,
   }
 }
 
-void writeCertificate(const Model &model, StringRef layout, const Words &words,
-                      Rational makespan, const Refutation &proof,
-                      raw_ostream &os) {
+static StringRef kindsOf(const Problem &problem) {
+  return problem.split ? "FIW" : "FB";
+}
+
+/// The lines of a problem.
+static void writeProblem(const Model &model, raw_ostream &os) {
   const Problem &problem = model.problem;
-  StringRef kinds = problem.split ? "FIW" : "FB";
-  os << "pipec-certificate 1\n";
-  if (!layout.empty())
-    os << "layout " << layout << '\n';
+  StringRef kinds = kindsOf(problem);
   os << "tick " << model.time(1) << "\nunit " << model.size(1) << "\nranks "
      << problem.ranks << " stages " << problem.numStages() << " microbatches "
      << problem.microbatches
@@ -504,6 +504,17 @@ void writeCertificate(const Model &model, StringRef layout, const Words &words,
   for (Ticks cap : problem.caps)
     os << ' ' << cap;
   os << '\n';
+}
+
+void writeCertificate(const Model &model, StringRef layout, const Words &words,
+                      Rational makespan, const Refutation &proof,
+                      raw_ostream &os) {
+  const Problem &problem = model.problem;
+  StringRef kinds = kindsOf(problem);
+  os << "pipec-certificate 1\n";
+  if (!layout.empty())
+    os << "layout " << layout << '\n';
+  writeProblem(model, os);
   for (unsigned rank = 0; rank != problem.ranks; ++rank) {
     os << "rank " << rank;
     const Word &word = words[rank];
@@ -521,6 +532,22 @@ void writeCertificate(const Model &model, StringRef layout, const Words &words,
   os << "makespan " << ticks.value_or(0) << "\nrefuted " << proof.refuted
      << '\n';
   writeProof(proof.parts, problem, kinds, os);
+}
+
+void writeVariants(Rational bound, ArrayRef<CertifiedVariant> variants,
+                   raw_ostream &os) {
+  os << "bound_all " << bound << '\n';
+  for (const CertifiedVariant &variant : variants) {
+    os << "variant " << variant.name << '\n';
+    if (!variant.model)
+      continue;
+    writeProblem(*variant.model, os);
+    if (!variant.proof)
+      continue;
+    const Problem &problem = variant.model->problem;
+    os << "refuted " << variant.proof->refuted << '\n';
+    writeProof(variant.proof->parts, problem, kindsOf(problem), os);
+  }
 }
 
 } // namespace pipec::search

@@ -30,4 +30,19 @@ void writeCertificate(const Model &model, llvm::StringRef layout,
                       const Words &words, Rational makespan,
                       const Refutation &proof, llvm::raw_ostream &os);
 
+/// A placement or form of the backward in a certificate of several.
+struct CertifiedVariant {
+  /// `loop chunks 2 backward split`, and what follows in its line.
+  std::string name;
+  /// Its problem, unless this is that of the certificate or there is none.
+  std::optional<Model> model = std::nullopt;
+  /// Nothing if the variant with split backwards covers it.
+  std::optional<Refutation> proof = std::nullopt;
+};
+
+/// Writes that no schedule of these has a makespan below `bound`, after the
+/// certificate of the first one.
+void writeVariants(Rational bound, llvm::ArrayRef<CertifiedVariant> variants,
+                   llvm::raw_ostream &os);
+
 } // namespace pipec::search

@@ -195,6 +195,7 @@ LogicalResult Placements::searchTrial(unsigned number, uint64_t work) {
   if (!trial.bound || *trial.bound <= found->bound) {
     trial.bound = found->bound;
     trial.source = found->source;
+    trial.proof = found->proof;
   }
   stopped |= found->stopped;
   if (found->start.empty())

@@ -32,6 +32,8 @@ struct PlacementTrial {
   std::string reason = "";
   /// The layout, as text; empty if the trial is of several.
   std::string layout = "";
+  /// The proof of the bound by cases or charges, for the same placement.
+  std::optional<search::Refutation> proof = std::nullopt;
 
   bool hasSchedules() const {
     return outcome != Outcome::Covered && outcome != Outcome::NoSchedule;

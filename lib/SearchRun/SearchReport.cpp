@@ -282,6 +282,10 @@ void SearchReport::printPlacements(raw_ostream &os) const {
   if (someHaveMore)
     os << "  " << most + 1 << " or more chunks: a search supports at most "
        << most << " chunks per rank\n";
+  if (certifiedAll)
+    os << "  certificate of all: no schedule of these "
+       << (hasPlacements() ? "placements" : "forms") << " has less than "
+       << decimalText(*certifiedAll) << '\n';
 }
 
 void SearchReport::printBound(raw_ostream &os) const {

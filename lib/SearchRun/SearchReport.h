@@ -38,6 +38,8 @@ public:
 
   /// The bound that a certificate proves.
   std::optional<Rational> certified;
+  /// The same of all placements and forms, if there are several.
+  std::optional<Rational> certifiedAll;
   /// The option that asks for words alone; empty if none does.
   std::string wordsFor;
   /// Recomputation and copies were tried.

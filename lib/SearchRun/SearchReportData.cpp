@@ -131,6 +131,8 @@ void SearchReport::print(json::OStream &json) const {
   json.attribute("bound_by", nameOf(bound.source));
   if (certified)
     writeExact(json, "certified", *certified);
+  if (certifiedAll)
+    writeExact(json, "certified_all", *certifiedAll);
   json.attribute("bound_relaxed",
                  found.model.isRelaxed() || !found.memoryBy.empty());
   json.attribute("ranks", request.ranks);

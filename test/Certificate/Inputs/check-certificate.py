@@ -5,7 +5,8 @@
 
 Reads the problem, runs the words, and repeats the proof with dictionaries of
 count vectors. It shares no code with pipec. Prints `proven: makespan M, no
-schedule has R or less`, or the first mistake with status 1.
+schedule has R or less`, and for several variants `of all: no schedule has less
+than N`, or the first mistake with status 1.
 """
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
@@ -25,15 +26,11 @@ def need(condition, why):
 
 
 class Certificate:
-    def __init__(self, text):
-        lines = [line.split("//")[0].split() for line in text.splitlines()]
-        lines = [line for line in lines if line]
-        need(lines[0] == ["pipec-certificate", "1"], "not a certificate")
-        if lines[1][0] == "layout":  # of which the problem is; not a part of the proof
-            del lines[1]
-        rest = iter(lines[1:])
-        next(rest), next(rest)  # the units
+    def __init__(self, lines, is_variant=False):
+        rest = iter(lines)
+        self.tick, self.unit = Fraction(next(rest)[1]), Fraction(next(rest)[1])
         size = next(rest)
+        self.sizes = {name: size[size.index(name) + 1] for name in ("ranks", "microbatches", "slices") if name in size}
         self.p, self.stages, self.m = int(size[1]), int(size[3]), int(size[5])
         self.kinds = "FIW" if size[-1] == "split" else "FB"
         # Stages that delay nothing, because they take no time and no memory.
@@ -61,14 +58,15 @@ class Certificate:
         need({e[0] for e in self.edges} == set(range(self.stages - 1)), "a stage without a way to the last one")
         self.caps = [int(cap) for cap in next(rest)[1:]]
         self.words = []
-        for rank in range(self.p):
+        for rank in range(0 if is_variant else self.p):
             word = []
             for item in next(rest)[2:]:
                 letter, _, times = item.partition("*")
                 word += [(letter[0], int(letter[1:]))] * int(times or 1)
             self.words.append(word)
-        self.makespan = Fraction(next(rest)[1])
-        self.refuted = int(next(rest)[1])
+        self.makespan = None if is_variant else Fraction(next(rest)[1])
+        self.refuted = next(rest, None)  # none where other forms cover the problem
+        self.refuted = self.refuted and int(self.refuted[1])
         self.proof = list(rest)
         self.chunks = [[s for s in range(self.stages) if self.map[s] == r] for r in range(self.p)]
 
@@ -145,7 +143,7 @@ class Certificate:
     def prove(self):
         self.H = {(k, s, j): 0 for k in self.kinds for s in range(self.stages) for j in range(self.m)}
         self.L = {step: self.refuted for step in self.H}
-        need(self.refuted < self.makespan, "the refuted makespan is that of the schedule or more")
+        need(self.makespan is None or self.refuted < self.makespan, "the refuted makespan is that of the schedule or more")
         rest = iter(self.proof)
         # The windows of the opposites of cases.
         opposites = []
@@ -431,16 +429,82 @@ class Certificate:
         return total + min(layer.values()) > self.refuted * unit
 
 
+def placed(certificate, words):
+    """Whether a problem has the placement and the form of a line `variant`."""
+    name, _, chunks, _, form = words
+    slices = int(certificate.sizes.get("slices", 1))
+    p = certificate.p
+
+    def rank(s):
+        at = s % p
+        return p - 1 - at if name == "v" and s // p % 2 else at
+
+    good = certificate.kinds == {"split": "FIW", "whole": "FB"}[form]
+    if name == "explicit":
+        return good
+    return good and certificate.map == [rank(s // slices) for s in range(p * int(chunks) * slices)]
+
+
+def covers(split, whole):
+    """Whether I and W of every stage take no longer than B, and hold no more."""
+    def least(a, b):
+        return a[0] * a[1] <= b[0] * b[1]
+
+    t, u = split.tick, whole.tick
+    good = split.map == whole.map and split.sizes == whole.sizes and len(split.edges) == len(whole.edges)
+    for a, b in zip(split.edges, whole.edges):
+        good = good and a[:2] == b[:2] and least((a[2], t), (b[2], u)) and least((a[3], t), (b[3], u))
+    for s in range(split.stages):
+        i, w = split.gives[s]
+        # This checker reads no sizes of running steps.
+        good = (good and i >= 0 and (i + w) * split.unit == sum(whole.gives[s]) * whole.unit
+                and least((split.time["F", s], t), (whole.time["F", s], u))
+                and least((split.time["I", s] + split.time["W", s], t), (whole.time["B", s], u)))
+    return good and all(least((b, whole.unit), (a, split.unit)) for a, b in zip(split.caps, whole.caps))
+
+
+def check_all(own, lines):
+    """Checks the variants; their bound."""
+    bound = Fraction(lines[0][1])
+    starts = [i for i, line in enumerate(lines) if line[0] == "variant"]
+    proven = {}
+    for begin, end in zip(starts, starts[1:] + [len(lines)]):
+        words, state = lines[begin][1:6], lines[begin][6:]
+        if state[:1] == ["excluded"]:
+            continue
+        need((state == ["best"]) == (begin == starts[0]), "the best variant is the first")
+        problem = own if state == ["best"] else Certificate(lines[begin + 1:end], is_variant=True)
+        need(problem.sizes == own.sizes and placed(problem, words), f"another problem in {words}")
+        if state == ["covered"]:
+            split = proven.get(tuple(words[:4] + ["split"]))
+            need(split and problem.refuted is None and covers(split, problem), f"{words} is not covered")
+            continue
+        need(state in ([], ["best"]), f"no state {state}")
+        need((problem.refuted + 1) * problem.tick >= bound, f"the proof of {words} is of another bound")
+        need(problem is own or problem.prove(), f"this does not refute {problem.refuted} of {words}")
+        proven[tuple(words)] = problem
+    return bound
+
+
 def main():
     try:
         with open(sys.argv[1], encoding="utf-8") as file:
-            certificate = Certificate(file.read())
+            lines = [line.split("//")[0].split() for line in file.read().splitlines()]
+        lines = [line for line in lines if line]
+        need(lines[0] == ["pipec-certificate", "1"], "not a certificate")
+        if lines[1][0] == "layout":  # of which the problem is; not a part of the proof
+            del lines[1]
+        more = next((i for i, line in enumerate(lines) if line[0] == "bound_all"), len(lines))
+        certificate = Certificate(lines[1:more])
         need(certificate.run() <= certificate.makespan, "the words take longer")
         need(certificate.prove(), f"this does not refute {certificate.refuted}")
+        bound = check_all(certificate, lines[more:]) if more != len(lines) else None
     except (Wrong, ValueError, IndexError, KeyError, StopIteration) as error:
         print(f"wrong: {error!r}")
         return 1
     print(f"proven: makespan {certificate.makespan}, no schedule has {certificate.refuted} or less")
+    if bound is not None:
+        print(f"of all: no schedule has less than {bound}")
     return 0
 
 

@@ -1,0 +1,150 @@
+//===- CertificateVariants.cpp - The bound of several problems ------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A bound of all placements and forms of the backward that were searched: each
+// has a problem and a proof of its own, or its schedules with whole backwards
+// are no shorter than those with split ones.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Certificate/Certificate.h"
+
+#include "IR/RegularPlacements.h"
+#include "Support/Decimal.h"
+#include "Support/Diagnostics/SearchDiags.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+namespace {
+
+class Variants {
+public:
+  Variants(const Certificate &certificate, DiagEngine &diags)
+      : certificate(certificate), diags(diags) {}
+
+  LogicalResult run();
+
+private:
+  using Variant = Certificate::Variant;
+
+  LogicalResult open(const Variant &variant, const Twine &why) {
+    return diags.report(variant.place, diag::CertificateVariant,
+                        decimalText(*certificate.boundOfAll), why.str());
+  }
+  const Certificate &problemOf(const Variant &variant) const {
+    return variant.problem ? *variant.problem : certificate;
+  }
+  LogicalResult checkSizes(const Variant &variant);
+  LogicalResult checkBound(const Variant &variant);
+  LogicalResult checkCover(const Variant &variant);
+
+  const Certificate &certificate;
+  DiagEngine &diags;
+};
+
+} // namespace
+
+/// Checks that the problem is of the same model, with the placement and form.
+LogicalResult Variants::checkSizes(const Variant &variant) {
+  const Certificate &own = problemOf(variant);
+  if (own.ranks != certificate.ranks ||
+      own.microbatches != certificate.microbatches ||
+      own.slices != certificate.slices)
+    return open(variant, "its ranks, micro-batches and slices are others");
+  if (own.split != variant.split)
+    return open(variant, "its problem has another form of backwards");
+  if (variant.placement == "explicit")
+    return own.map == certificate.map
+               ? success()
+               : open(variant, "its problem has another placement");
+  bool isPlaced = own.idle == 0 && own.slices != 0 &&
+                  own.stages == own.ranks * variant.chunks * own.slices;
+  for (unsigned stage = 0; isPlaced && stage != own.stages; ++stage)
+    isPlaced =
+        own.map[stage] == (variant.placement == "v" ? rankInLegs : rankInLoop)(
+                              own.stageOf(stage), own.ranks);
+  return isPlaced ? success()
+                  : open(variant, "its problem has another placement");
+}
+
+LogicalResult Variants::checkBound(const Variant &variant) {
+  const Certificate &own = problemOf(variant);
+  std::optional<Rational> bound =
+      Rational::mul(own.tick, Rational(own.refuted + 1));
+  if (!bound || *bound < *certificate.boundOfAll)
+    return open(variant, "its proof is of " +
+                             (bound ? decimalText(*bound) : "another bound"));
+  return variant.problem ? checkProof(own, diags) : success();
+}
+
+/// Checks that whole backwards can be split: no step gets longer, and no rank
+/// holds more.
+LogicalResult Variants::checkCover(const Variant &variant) {
+  const Certificate &whole = problemOf(variant);
+  auto split = find_if(certificate.variants, [&](const Variant &other) {
+    return other.placement == variant.placement && other.split &&
+           other.chunks == variant.chunks && other.state == Variant::Proven;
+  });
+  if (variant.split || split == certificate.variants.end())
+    return open(variant, "no variant with split backwards covers it");
+  const Certificate &own = problemOf(*split);
+  if (own.idle != whole.idle || own.map != whole.map ||
+      own.edges.size() != whole.edges.size())
+    return open(variant, "the stages of the variant that covers it are others");
+  // In ticks and units of the other problem.
+  auto isMost = [](__int128 less, Rational unit, __int128 more, Rational of) {
+    // Both sides are less than 2^126 where figures add up to 2^60.
+    std::optional<Rational> ratio = Rational::div(unit, of);
+    return ratio && less * ratio->numerator() <= more * ratio->denominator();
+  };
+  auto isTime = [&](__int128 less, __int128 more) {
+    return isMost(less, own.tick, more, whole.tick);
+  };
+  auto isSize = [&](__int128 less, __int128 more) {
+    return isMost(less, own.unit, more, whole.unit);
+  };
+  for (auto [s, w] : zip_equal(own.edges, whole.edges))
+    if (s.from != w.from || s.to != w.to || !isTime(s.hops[0], w.hops[0]) ||
+        !isTime(s.hops[1], w.hops[1]))
+      return open(variant, "its transfers are shorter with whole backwards");
+  for (auto [stage, both] : enumerate(zip_equal(own.model, whole.model))) {
+    const auto &[s, w] = both;
+    if (!isTime(s.times[0], w.times[0]) ||
+        !isTime(__int128(s.times[1]) + s.times[2], w.times[1]))
+      return open(variant,
+                  "stage " + Twine(stage) + " is shorter with whole backwards");
+    // After the F, and the most while I and W run, above what was held.
+    int64_t most = std::max(s.takenBy(1), s.during[2] - s.given[0]);
+    if (!isSize(s.taken(), w.taken()) || !isSize(s.takenBy(0), w.takenBy(0)) ||
+        !isSize(most, w.takenBy(1)) ||
+        !isMost(w.taken(), whole.unit, s.taken(), own.unit))
+      return open(variant,
+                  "stage " + Twine(stage) + " needs less with whole backwards");
+  }
+  for (auto [s, w] : zip_equal(own.caps, whole.caps))
+    if (!isMost(w, whole.unit, s, own.unit))
+      return open(variant, "it has more memory with whole backwards");
+  return success();
+}
+
+LogicalResult Variants::run() {
+  for (const Variant &variant : certificate.variants) {
+    if (variant.state == Variant::Excluded)
+      continue;
+    if (failed(checkSizes(variant)) ||
+        failed(variant.state == Variant::Covered ? checkCover(variant)
+                                                 : checkBound(variant)))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult checkVariants(const Certificate &certificate, DiagEngine &diags) {
+  return Variants(certificate, diags).run();
+}
+
+} // namespace pipec
