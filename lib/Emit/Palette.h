@@ -8,7 +8,7 @@
 // page. Light and dark pages therefore have separate sets. The chunks of a rank
 // are shades of the color of their kind.
 //
-// unittests/Emit/PaletteTest.cpp measures these properties.
+// utils/check-colours.py measures these properties.
 //
 //===----------------------------------------------------------------------===//
 
