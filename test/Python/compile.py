@@ -39,7 +39,7 @@ assert plain.diagnostics == ()
 assert repr(plain) == "<pipec.Schedule one_f_one_b: 2 ranks, 2 stages, 3 micro-batches>"
 assert (plain.slices, plain.units) == (1, 3)
 order = [(Kind.F, 0), (Kind.B, 0), (Kind.F, 1), (Kind.B, 1), (Kind.F, 2), (Kind.B, 2)]
-assert repr(plain.steps[1]).startswith("(F s1 m0, B s1 m0, "), plain.steps[1]
+assert repr(plain.steps[1]).startswith("<6 steps of stage 1: F0, B0, "), plain.steps[1]
 assert plain.makespan == plain.report().makespan
 assert plain.steps[1] == tuple(Step(kind, 1, m, -1, i) for i, (kind, m) in enumerate(order))
 assert plain.csv == output("one_f_one_b", "-Dranks=2", "-Dmicrobatches=3", "--emit=csv")
@@ -98,6 +98,7 @@ assert seen >= set(Kind) - {Kind.BUBBLE, Kind.REDUCE_TIED} - extra, seen
 objects = pipec.compile(pathlib.Path(__file__).parents[1] / "IRGen/objects.pipe")
 assert {step.kind for step in objects.steps[0]} == {Kind.F, Kind.B} | extra and cells(objects) == objects.csv
 assert repr(objects.steps[0][1:2]) == "(OFFLOAD s0 m0,)" and repr(objects.steps[0][-1]) == "UPDATE s0", objects.steps[0]
+assert repr(objects.steps[0]).startswith("<18 steps: F s0 m0, OFFLOAD s0 m0, "), objects.steps[0]
 assert pipec.Schedule.from_steps(objects.steps, stages=4).steps == objects.steps
 report = objects.report()
 assert [rank.host for rank in report.ranks] == [2, 2] and report.ranks[0].peak == 2.2 and report.host == 2, report.ranks[0]

@@ -33,10 +33,10 @@ for rank in range(3):
 # Steps are arrays, and lists of them are steps again.
 assert plain.steps[0].dtype.names == pipec.Step._fields
 again = pipec.Schedule.from_steps(plain.steps)
-assert repr(plain.steps[0][:2]) == str(plain.steps[0][:2]) == "<2 steps: F s0 m0, F s0 m1>", plain.steps[0]
-assert repr(plain.steps[0][:1]) == "<1 step: F s0 m0>" and repr(plain.steps[0][:0]) == "<0 steps>"
+assert repr(plain.steps[0][:2]) == str(plain.steps[0][:2]) == "<2 steps of stage 0: F0, F1>", plain.steps[0]
+assert repr(plain.steps[0][:1]) == "<1 step of stage 0: F0>" and repr(plain.steps[0][:0]) == "<0 steps>"
 many = pipec.compile("gpipe", ranks=2, microbatches=99, target="torch").steps[0]
-assert repr(many).startswith(f"<{len(many)} steps: UNSHARD s0, F s0 m0, SEND_F s0 m0 -> r1, ") and repr(many).endswith(", ...>"), many
+assert repr(many).startswith(f"<{len(many)} steps of stage 0: UNSHARD, F0, SEND_F0 -> r1, ") and repr(many).endswith(", ...>"), many
 assert len(repr(many)) < 1500 and repr(plain.steps[0] == plain.steps[0]).startswith("array([ True")
 assert type(many["stage"]) is numpy.ndarray and isinstance(many["stage"].sum(), numpy.integer)
 assert (pickle.loads(pickle.dumps(many)) == many).all() and repr(many.copy()) == repr(many)

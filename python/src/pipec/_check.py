@@ -64,7 +64,7 @@ class CheckedSchedule:
     refused: tuple[Refusal, ...]
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, repr=False)
 class CheckResult:
     """True if all figures hold."""
 
@@ -75,6 +75,12 @@ class CheckResult:
 
     def __bool__(self) -> bool:
         return self.good
+
+    def __repr__(self) -> str:
+        clauses = [clause for schedule in self.schedules for clause in schedule.clauses]
+        failures = sum(clause.failures for clause in clauses)
+        return (f"<pipec.CheckResult: {len(self.schedules)} schedules, {sum(clause.figures for clause in clauses)} figures, "
+                + (f"{failures} differ>" if failures else "all hold>" if self.good else "not good>"))
 
 
 def check(*schedules: Input, cost: Cost | Sequence[Cost] | None = None, profile: Profile | None = None,

@@ -8,7 +8,7 @@ from typing import Any, Iterator, Mapping, Sequence
 
 from ._data import load, read, records, rounded
 from ._diagnostics import Diagnostic
-from ._inputs import (Cost, Input, Inputs, Profile, Sizes, counts, figures, layers_text, listed, options, size_argument,
+from ._inputs import (Cost, Input, Inputs, Profile, Sizes, counts, figures, integer, layers_text, listed, options, size_argument,
                       switches, text, words)
 from ._packages import pandas
 from ._program import run
@@ -143,6 +143,14 @@ class Comparison:
                                 *(one.frameworks[name].runs_as or "-" for name in self.commands)]
             rows.append("".join(f"<td>{html.escape(str(cell))}</td>" for cell in cells))
         return f"<table>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"
+
+    def plot(self, ax: Any = None, top: int | None = None) -> Any:
+        """Draws a bar of busy and idle time for each schedule that fits, or for the
+        first `top`, with Matplotlib, and returns its Axes; `ax` are those to draw on.
+        Raises ValueError if none fits, and PackageNotFound without Matplotlib."""
+        from ._plots import plot_comparison
+
+        return plot_comparison(self, ax, None if top is None else integer(top, "top"))
 
     def to_dataframe(self) -> Any:
         """A pandas DataFrame with a row for each schedule, also those that do not fit;

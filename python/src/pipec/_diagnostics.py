@@ -23,7 +23,7 @@ class Fix:
     """`safe`, or `unsafe` if something else may be meant."""
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, repr=False)
 class Diagnostic:
     """One message. What it does not have is None."""
 
@@ -67,10 +67,16 @@ class Diagnostic:
                    end_line=data["endLine"], end_column=data["endColumn"], fixes=tuple(fixes),
                    flag=data["flag"], ranks=tuple(data["ranks"] or ()))
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
+        return f"<pipec.Diagnostic {self._head()}>"
+
+    def _head(self) -> str:
         place = f"{self.file}:{self.line}:{self.column}" if self.file is not None else "pipec"
+        return f"{place}: {self.severity}: {self.message}"
+
+    def __str__(self) -> str:
         excerpt = [] if self.excerpt is None else [self.excerpt.rstrip("\n")]
-        return "\n".join([f"{place}: {self.severity}: {self.message}", *excerpt, *map(str, self.notes)])
+        return "\n".join([self._head(), *excerpt, *map(str, self.notes)])
 
 
 def renamed(diagnostics: Iterable[Diagnostic], names: Mapping[str, str]) -> list[Diagnostic]:

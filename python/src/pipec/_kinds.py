@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import enum
-from typing import NamedTuple
+from typing import NamedTuple, Sequence, Tuple
 
 
 class Kind(enum.IntEnum):
@@ -58,6 +58,39 @@ class Step(NamedTuple):
 
     def __repr__(self) -> str:
         return step_text(*self)
+
+
+SHOWN_IN_TEXT = 60
+"""How many steps the text of a list shows."""
+
+
+class StepList(Tuple[Step, ...]):
+    """The steps of a rank, without NumPy."""
+
+    def __repr__(self) -> str:
+        stages = {step.stage for step in self if step.kind != Kind.BUBBLE}
+        return list_text(self[:SHOWN_IN_TEXT], len(self), sorted(stages))
+
+
+def list_text(first: Sequence[tuple[int, ...]], count: int, stages: Sequence[int]) -> str:
+    """The text of a list of `count` steps of these stages, of which `first` are shown:
+    `F0`, a kind and a micro-batch, in a list of one stage, else `F s1 m0`."""
+    texts: list[str] = []
+    line = None
+    is_short = len(stages) == 1 and all(step[0] != Kind.REDUCE_TIED for step in first)
+    for step in first:
+        text = step_text(*step)
+        if is_short:
+            text = text.replace(f" s{step[1]} m", "").replace(f" s{step[1]}", "")
+        if texts and step[4] == line:
+            texts[-1] += " & " + text
+        else:
+            texts.append(text)
+        line = step[4]
+    if count > len(first):
+        texts.append("...")
+    head = f"{count} step{'' if count == 1 else 's'}" + (f" of stage {stages[0]}" if is_short else "")
+    return f"<{head}{': ' if texts else ''}{', '.join(texts)}>"
 
 
 def step_text(kind: int, stage: int, microbatch: int, peer: int, group: int = 0, other: int = -1) -> str:

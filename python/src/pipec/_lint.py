@@ -12,7 +12,7 @@ from ._inputs import Input, Inputs, words
 from ._program import SOURCE, STDIN, run
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, repr=False)
 class LintResult:
     """What is wrong with a schedule, and where it can run."""
 
@@ -47,6 +47,11 @@ class LintResult:
     def __bool__(self) -> bool:
         """True when no finding is an error."""
         return not self.errors
+
+    def __repr__(self) -> str:
+        models = [model for model, safe in self.safe.items() if safe]
+        return (f"<pipec.LintResult: {len(self.errors)} errors in {len(self.findings)} findings, "
+                f"safe under {', '.join(models) or 'no model'}>")
 
     def __str__(self) -> str:
         models = [model for model, safe in self.safe.items() if safe]

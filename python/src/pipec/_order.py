@@ -13,6 +13,7 @@ import os
 import weakref
 from typing import Any, Iterable, Sequence, Union
 
+from ._data import rounded
 from ._files import write_text
 from ._inputs import Inputs, counts, integer, listed
 from ._program import program, run
@@ -22,7 +23,7 @@ Weights = Union[Sequence[float], Sequence[Sequence[float]]]
 """A weight per micro-batch, or one list of these per stage."""
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, repr=False)
 class Order:
     """The best order of a batch that was found."""
 
@@ -34,6 +35,11 @@ class Order:
     bound: float
     """No order has a smaller makespan."""
     optimal: bool
+
+    def __repr__(self) -> str:
+        how = "optimal" if self.optimal else f"no order is below {rounded(self.bound)}"
+        return (f"<pipec.Order of {len(self.order)} micro-batches: makespan {rounded(self.makespan)}, "
+                f"{rounded(self.given)} as given, {how}>")
 
 
 def order(schedule: Schedule, weights: Weights, *, sizes: Iterable[float] | None = None, limit: float | None = None,

@@ -26,6 +26,15 @@ def pandas(needed_by: str) -> Any:
                               name="pandas") from error
 
 
+def pyplot(needed_by: str) -> Any:
+    """`matplotlib.pyplot`; raises PackageNotFound if it is not installed."""
+    try:
+        return importlib.import_module("matplotlib.pyplot")
+    except ImportError as error:
+        raise PackageNotFound(f"{needed_by} needs Matplotlib, which is not installed: pip install matplotlib",
+                              name="matplotlib") from error
+
+
 def cairosvg(needed_by: str) -> Any:
     """CairoSVG; raises PackageNotFound if it, or the library of cairo, is not
     installed."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Callable, Iterable, Literal, Mapping, Seq
 from ._diagnostics import CompileError, Diagnostic
 from ._files import write_text
 from ._inputs import Cost, Inputs, Profile, options, words
-from ._kinds import NEXT_STAGE, Kind, Step
+from ._kinds import NEXT_STAGE, Kind, Step, StepList
 from ._lint import LintResult, lint_text
 from ._notebook import SHOWN_STEPS, Page, Svg
 from ._packages import numpy_or_none
@@ -188,7 +188,8 @@ class Schedule:
     @functools.cached_property
     def steps(self) -> list[Steps]:
         """The steps of each rank, in order: a structured NumPy array with the
-        fields of Step if NumPy is installed, else a tuple of Steps."""
+        fields of Step if NumPy is installed, else a tuple of Steps. The text of a
+        list of one stage has kinds and micro-batches, `F0`; of others, `F s1 m0`."""
         lists: list[list[tuple[int, ...]]] = []
         line_of_rank = 0
         for line in self.ir.split("\n"):
@@ -212,7 +213,7 @@ class Schedule:
                     lists[-1].append((_KINDS[kind], stage, unit, peer, line_of_rank, other))
                 line_of_rank += 1
         if numpy_or_none() is None:
-            return [tuple(Step(Kind(k), *rest) for k, *rest in steps) for steps in lists]
+            return [StepList(Step(Kind(k), *rest) for k, *rest in steps) for steps in lists]
         from ._step_array import step_array
 
         return [step_array(steps) for steps in lists]

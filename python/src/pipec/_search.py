@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from typing import Mapping, Sequence
+from typing import Any, Mapping, Sequence
 
 from ._data import load, read, rounded
 from ._diagnostics import Diagnostic
@@ -178,6 +178,14 @@ class SearchResult:
         how = "optimal" if self.optimal else f"at most {self.gap:.2%} above the optimum"
         return (f"<pipec.SearchResult: {self.ranks} ranks, {self.microbatches} micro-batches, placement {self.placement}: "
                 f"makespan {rounded(self.makespan)}, {how}>")
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draws the frontier, makespans and bounds over memory limits, with Matplotlib,
+        and returns its Axes; `ax` are those to draw on. Raises ValueError without
+        `frontier`, and PackageNotFound without Matplotlib."""
+        from ._plots import plot_frontier
+
+        return plot_frontier(self, ax)
 
 
 def search(schedule: Input | None = None, *, ranks: int, microbatches: int, slices: int | None = None,

@@ -6,11 +6,9 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from ._kinds import Step, step_text
+from ._kinds import SHOWN_IN_TEXT, Kind, Step, list_text
 
 _numpy: Any = importlib.import_module("numpy")
-_SHOWN = 60
-"""How many steps a text shows."""
 
 DTYPE = _numpy.dtype([("kind", "u1"), *((name, "i4") for name in Step._fields[1:])])
 
@@ -24,21 +22,13 @@ def _item(self: Any, key: Any) -> Any:
 def _repr(self: Any) -> str:
     if self.dtype != DTYPE or self.ndim != 1:  # such as a comparison
         return repr(self.view(_numpy.ndarray))
-    texts: list[str] = []
-    line = None
-    for step in self[:_SHOWN].tolist():
-        if texts and step[4] == line:
-            texts[-1] += " & " + step_text(*step)
-        else:
-            texts.append(step_text(*step))
-        line = step[4]
-    if len(self) > _SHOWN:
-        texts.append("...")
-    return f"<{len(self)} step{'' if len(self) == 1 else 's'}{': ' if texts else ''}{', '.join(texts)}>"
+    fields = self.view(_numpy.ndarray)
+    stages = _numpy.unique(fields["stage"][fields["kind"] != Kind.BUBBLE]).tolist()
+    return list_text(self[:SHOWN_IN_TEXT].tolist(), len(self), stages)
 
 
 StepArray: Any = type("StepArray", (_numpy.ndarray,), {
-    "__doc__": "A NumPy array with the fields of Step, which shows them as step IR does.",
+    "__doc__": "A NumPy array with the fields of Step, shown as a list of them.",
     "__module__": __name__, "__getitem__": _item, "__repr__": _repr, "__str__": _repr})
 
 
