@@ -43,6 +43,7 @@ static constexpr LiveCommand commands[] = {
     {.path = "/export",
      .arguments = "compile - --max-steps=1048576",
      .writesText = true},
+    {.path = "/lint", .arguments = "lint - --input=pipe --format=json"},
     {.path = "/compare",
      .arguments = "compare - --input=pipe --format=json",
      .time = jobTime,
@@ -53,6 +54,16 @@ static constexpr LiveCommand commands[] = {
      .file = "found.steps",
      .isJob = true,
      .tellsProgress = true},
+    {.path = "/derive",
+     .arguments = "derive - --input=pipe --format=json",
+     .time = jobTime,
+     .isJob = true},
+    {.path = "/plan",
+     .arguments = "plan --format=json",
+     .time = jobTime,
+     .file = "plan",
+     .isJob = true,
+     .readsProgram = false},
     {.path = "/calibrate",
      .arguments = "calibrate --format=json",
      .time = jobTime,
@@ -77,11 +88,6 @@ static constexpr char pictureScript[] =
 #include "Serve/picture.js.inc"
     ;
 
-/// The page runs its own scripts only, and speaks with this server only.
-static constexpr StringLiteral pagePolicy =
-    "default-src 'none'; script-src 'unsafe-inline'; style-src "
-    "'unsafe-inline'; img-src data: blob:; connect-src 'self'; frame-src "
-    "'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 /// The frame is a page of its own without access to this one or to the server.
 static constexpr StringLiteral picturePolicy =
     "sandbox allow-scripts allow-downloads; default-src 'none'; script-src "
@@ -127,7 +133,8 @@ static void writeMessages(json::OStream &json, const ChildResult &result,
   };
   bool skipsText = command.tellsProgress && result.end == End::Exited;
   for (StringRef line : split(result.messages, '\n'))
-    if (line.starts_with("{") && line.ends_with("}"))
+    // An excerpt in a message of an inner run may be JSON, too.
+    if (line.starts_with("{\"kind\":") && line.ends_with("}"))
       json.rawValue(line);
     else if (!line.empty() && !skipsText)
       error(line);
@@ -300,7 +307,7 @@ HttpResponse LiveApi::answer(const HttpRequest &request) {
     return refuse(405, reads ? "this path is read with GET"
                              : "this path takes POST");
   if (path == "/")
-    return html(settings.page, pagePolicy);
+    return html(settings.page, (pagePolicy + "; frame-ancestors 'none'").str());
   if (path == "/picture")
     return html(settings.picture + "<script>\n\"use strict\";\n" +
                     pictureScript + "</script>\n",

@@ -131,8 +131,9 @@ struct LiveCommand;
 ///     GET  /             the page
 ///     GET  /picture      the page in its frame
 ///     GET  /ping         {}
-///     POST /compile, /export             a LiveRequest: the answer of the run
-///     POST /compare, /search, /calibrate a LiveRequest: starts a job
+///     POST /compile, /export, /lint      a LiveRequest: the answer of the run
+///     POST /compare, /search, /derive, /plan, /calibrate
+///                                        a LiveRequest: starts a job
 ///     POST /job?id=N, /cancel?id=N       the state of the job
 ///
 /// The answer of a run, and the `answer` of a job that has ended, has
@@ -175,10 +176,21 @@ private:
   std::map<std::string, Tab> tabs;
 };
 
+/// The page runs its own scripts only, and speaks with this server only.
+inline constexpr llvm::StringLiteral pagePolicy =
+    "default-src 'none'; script-src 'unsafe-inline'; style-src "
+    "'unsafe-inline'; img-src data: blob:; connect-src 'self'; frame-src "
+    "'self'; base-uri 'none'; form-action 'none'";
+
 /// The page, complete: it loads nothing but from the server's requests. `facts`
-/// are its initial contents: `name`, of the file, and `program`; rows of `name`
-/// and `summary` in `library`, `targets` and `backwards`; and `timedTargets`,
-/// those with a pass that uses costs.
+/// are its initial contents: `name`, of the file, and `program`; `given`, what
+/// the command line says about it; rows of `name` and `summary` in `library`,
+/// `targets`, `backwards` and `consumers`, those of plans; `frameworks`, whose
+/// rows also have the arguments of a `command` for a schedule NAME; `examples`,
+/// rows of `group`, `name`, `summary` and `program`; `timedTargets`, those with
+/// a pass that uses costs; and `saved` for a page without a server: `answers`
+/// by path, the `picture`, and `state` (page.js), by default the one of
+/// `given`.
 llvm::FailureOr<std::string> livePage(llvm::json::Object facts,
                                       DiagEngine &diags);
 

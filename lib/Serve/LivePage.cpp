@@ -17,19 +17,27 @@ namespace {
 constexpr char pageTemplate[] =
 #include "Serve/page.html.inc"
     ;
+// Rules of the page override those of the editor.
+// clang-format off
 constexpr char pageStyle[] =
 #include "Serve/codemirror.css.inc"
 #include "Serve/page.css.inc"
     ;
 // In the order in which they run.
-// clang-format off
 constexpr char pageProgram[] =
 #include "Serve/codemirror.js.inc"
 #include "Serve/mode.js.inc"
 #include "Serve/link.js.inc"
 #include "Serve/server.js.inc"
+#include "Serve/state.js.inc"
+#include "Serve/editor.js.inc"
+#include "Serve/form.js.inc"
 #include "Serve/page.js.inc"
+#include "Serve/tabs.js.inc"
+#include "Serve/jobs.js.inc"
+#include "Serve/run.js.inc"
 #include "Serve/calibrate.js.inc"
+#include "Serve/save.js.inc"
 #include "Serve/history.js.inc"
     ;
 // clang-format on
@@ -64,6 +72,7 @@ FailureOr<std::string> livePage(json::Object facts, DiagEngine &diags) {
   facts["maxProfileBytes"] = int64_t(maxPageProfileBytes);
   std::string config = scriptText(std::move(facts));
   TextData data;
+  data.set("policy", pagePolicy);
   data.set("style", pageStyle);
   data.set("config", config);
   data.set("program", pageProgram);

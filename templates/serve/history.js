@@ -4,9 +4,19 @@ let typing = null;
 let lastWasTyping = false;
 let writing = Promise.resolve();
 
+/// The number of the entry of the history that is shown, and of the last one of this page.
+let entry = history.state?.entry ?? 0, lastEntry = history.state?.last ?? entry;
+
+function showUndo() {
+  // They keep the focus, for the keys of the page.
+  byId("undo").setAttribute("aria-disabled", entry === 0);
+  byId("redo").setAttribute("aria-disabled", entry >= lastEntry);
+}
+
 /// Puts the state into the address of the page: as a new entry of the history, or
 /// in place of the current one.
 function remember(isNew) {
+  if (config.saved) return writing;
   clearTimeout(typing);
   typing = null;
   lastWasTyping = false;
@@ -14,7 +24,9 @@ function remember(isNew) {
   writing = writing.then(async () => {
     const hash = `#${await stateToLink(JSON.parse(text))}`;
     if (hash === location.hash) return;
-    history[isNew ? "pushState" : "replaceState"](null, "", hash);
+    if (isNew) lastEntry = ++entry;
+    history[isNew ? "pushState" : "replaceState"]({ entry, last: lastEntry }, "", hash);
+    showUndo();
   });
   return writing;
 }
@@ -29,7 +41,25 @@ function rememberTyping() {
   }, 400);
 }
 
+byId("undo").onclick = () => entry > 0 && history.back();
+byId("redo").onclick = () => entry < lastEntry && history.forward();
+// In fields and in the editor the keys have their usual meaning.
+addEventListener("keydown", (event) => {
+  const { key, target } = event;
+  if (!(event.ctrlKey || event.metaKey) || event.altKey || target.closest?.("input, textarea, .CodeMirror")) return;
+  const isRedo = key === "y" || (key.toLowerCase() === "z" && event.shiftKey);
+  if (!isRedo && key !== "z") return;
+  event.preventDefault();
+  byId(isRedo ? "redo" : "undo").click();
+});
+
 let applying = false;
+/// Shows another program, which is not a change by the reader.
+function setProgram(program) {
+  applying = true;
+  if (editor.getValue() !== program) editor.setValue(program);
+  applying = false;
+}
 editor.on("change", () => {
   state.program = editor.getValue();
   if (applying) return;
@@ -40,7 +70,7 @@ editor.on("change", () => {
 async function applyLink() {
   clearTimeout(typing);
   const link = location.hash.slice(1);
-  const linked = link === "" ? firstState() : await linkToState(link);
+  const linked = config.saved ? config.saved.state ?? firstState() : link === "" ? firstState() : await linkToState(link);
   // Another entry of the history was chosen in the meantime.
   if (link !== location.hash.slice(1)) return;
   byId("badLink").hidden = linked !== null;
@@ -51,12 +81,16 @@ async function applyLink() {
   for (const key of Object.keys(first))
     if (typeof linked?.[key] === typeof first[key] && linked[key] !== null) state[key] = linked[key];
   ++generation;
-  applying = true;
-  if (editor.getValue() !== state.program) editor.setValue(state.program);
-  applying = false;
+  setProgram(state.program);
   lastWasTyping = false;
   known.schedules = undefined;
+  showTab(state.tab);
   compile();
 }
-addEventListener("popstate", applyLink);
+if (!config.saved) addEventListener("popstate", ({ state: shown }) => {
+  entry = shown?.entry ?? 0;
+  showUndo();
+  applyLink();
+});
+showUndo();
 applyLink();

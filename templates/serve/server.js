@@ -1,6 +1,9 @@
-// Requests to the server that this page comes from.
+// Requests to the server that this page comes from. A saved page has none: `config.saved` has the answers
+// by path, the state that they are about, and the page of the picture.
+const byId = (id) => document.getElementById(id);
+const config = JSON.parse(byId("config").textContent);
 const token = new URLSearchParams(location.search).get("token");
-const dead = document.getElementById("dead");
+const dead = byId("dead");
 
 const addressOf = (path) => `${path}${path.includes("?") ? "&" : "?"}token=${encodeURIComponent(token)}`;
 
@@ -12,6 +15,7 @@ function showDead(why) {
 /// Sends an object, or a Blob as it is, and returns the answer, or null if a newer request has taken
 /// its place. Throws an Error with a message for the reader.
 async function ask(path, body, signal) {
+  if (config.saved) return config.saved.answers[path];
   let response;
   try {
     response = await fetch(addressOf(path), body === undefined ? { signal } : {
@@ -41,4 +45,4 @@ async function ask(path, body, signal) {
   return answer;
 }
 
-setInterval(() => ask("/ping").catch(() => {}), 2000);
+if (!config.saved) setInterval(() => ask("/ping").catch(() => {}), 2000);

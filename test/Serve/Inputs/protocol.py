@@ -130,6 +130,27 @@ def compiling(served):
     check(answer["output"] is None and "no effect" in answer["diagnostics"][0]["message"], f"{answer}")
 
 
+def verdicts(served):
+    """Lint for a framework, closed forms and plans."""
+    status, answer = served.run("/lint", ORDERED, **{"for": "megatron"})
+    check(status == 200 and answer["output"]["frameworks"] == {"megatron": True}, f"{answer}")
+    status, answer = served.run("/lint", ORDERED, **{"for": "x"})
+    check(status == 200 and answer["output"]["findings"][0]["kind"] == "UnknownChoice", f"{answer}")
+    _, started = served.run("/derive", ORDERED)
+    derived = follow(served, started["job"])["output"]["schedules"][0]
+    check(derived["figures"][0]["clauses"][0]["clause"].startswith("expect makespan == "), f"{derived}")
+    profile = json.dumps({"F": 1, "B": 2}).encode()
+    head = {"options": {"ranks": 2, "microbatches": 4, "for": "megatron", "effort": 1}, "traces": [len(profile)]}
+    with tempfile.TemporaryDirectory() as folder:
+        other = Served("serve", env={**os.environ, "TMPDIR": folder})
+        [inside] = pathlib.Path(folder).iterdir()
+        _, started = other.post("/plan", json.dumps(head).encode() + b"\n" + profile)
+        answer = follow(other, started["job"])
+        check(answer["output"]["best"]["makespan"], f"{answer}")
+        check(not list(inside.iterdir()), "files of a plan")
+        other.end()
+
+
 def values(served):
     """Requests that are not what the page sends are refused, and cannot name files."""
     deep = b'{"program": ' + b"[" * 400000
@@ -253,9 +274,10 @@ def connections(served):
             answers = []
             for text in texts:
                 client.sendall(text.encode())
-                answers.append(client.recv(1 << 16).decode())
-            while more := client.recv(1 << 16).decode():
+                answers.append(client.recv(1 << 16))
+            while more := client.recv(1 << 16):
                 answers[-1] += more
+            answers = [answer.decode() for answer in answers]
             return answers
 
     host = f"Host: 127.0.0.1:{served.port}\r\n"

@@ -1,0 +1,267 @@
+#!/usr/bin/env python3
+"""The parts of the page of `pipec serve` around the picture, in a headless Chromium, and the page as a file.
+
+    page.py CASE   [--shots FOLDER]
+
+Cases are the functions below; --shots keeps pictures of what was seen.
+"""
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+import json
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import tempfile
+import time
+
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import Select
+
+from browser import PROGRAM, Browser, run
+from served import check
+
+TABS = ["picture", "compare", "search", "plan", "run"]
+WIDTHS = (1440, 800, 390)
+
+
+def shown(page):
+    """The tab that is selected, which must be the only one whose panel can be seen."""
+    names = [name for name in TABS if page.id(f"tab-{name}").get_attribute("aria-selected") == "true"]
+    panels = [name for name in TABS if page.id(f"panel-{name}").is_displayed()]
+    check(names == panels and len(names) == 1, f"tabs {names}, panels {panels}")
+    return names[0]
+
+
+def idle(page):
+    page.wait(lambda: page.js("return job === null"), "a job has no end")
+
+
+def resize(page, width, scheme="light"):
+    page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
+    page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
+                                {"width": width, "height": 844 if width < 500 else 900, "deviceScaleFactor": 1, "mobile": False})
+    page.wait(lambda: page.js("return innerWidth") == width, "the width")
+
+
+def tabs(page, _):
+    """Tabs by mouse and keyboard; nothing moves; results are in view at every width, in light and dark."""
+    resize(page, 1440)
+    page.js("window.shifts = 0; new PerformanceObserver((list) => list.getEntries().forEach((one) => { window.shifts += one.value; }))"
+            ".observe({type: 'layout-shift', buffered: true})")
+    check(shown(page) == "picture", "another tab at the beginning")
+    page.tab("picture")
+    for key, name in (Keys.ARROW_RIGHT, "compare"), (Keys.END, "run"), (Keys.ARROW_RIGHT, "picture"), (Keys.ARROW_LEFT, "run"), (Keys.HOME, "picture"):
+        page.driver.switch_to.active_element.send_keys(key)
+        check(shown(page) == name and page.driver.switch_to.active_element == page.id(f"tab-{name}"), f"{name}: {shown(page)}")
+        check([tab for tab in TABS if page.id(f"tab-{tab}").get_attribute("tabindex") == "0"] == [name], "other tab stops")
+    idle(page)
+    page.tab("search")
+    page.fill("effort", "1")
+    page.id("search").click()
+    idle(page)
+    page.tab("plan")
+    page.fill("planEffort", "1")
+    page.id("plan").click()
+    page.wait(lambda: page.id("planned").text, "no plan")
+    check(page.driver.find_elements(By.CSS_SELECTOR, "#plans tr:nth-child(3)"), page.id("planned").text)
+    for scheme in "light", "dark":
+        for width in WIDTHS:
+            resize(page, width, scheme)
+            for name in TABS:
+                page.tab(name)
+                idle(page)
+                first = {"picture": "#picture", "compare": "#comparison tr:nth-child(2)", "search": "#found", "plan": "#plans tr:nth-child(2)",
+                         "run": "#frameworks tr:nth-child(2)"}[name]
+                page.wait(lambda first=first: page.driver.find_elements(By.CSS_SELECTOR, first), f"{name}: nothing")
+                page.js("scrollTo(0, 0)")
+                top, bottom, height = page.js("const {top, bottom} = document.querySelector(arguments[0]).getBoundingClientRect();"
+                                              "return [top, bottom, innerHeight]", first)
+                check(top < height - 60 and (name == "picture" or bottom < height), f"{name} at {width}: from {top} to {bottom}")
+                page.shot(f"{name}-{scheme}-{width}")
+    resize(page, 1440)
+    page.tab("picture")
+    before = page.js("return window.shifts")
+    page.change(lambda: page.driver.find_element(By.CSS_SELECTOR, "[aria-label='More ranks p']").click())
+    page.tab("compare")
+    idle(page)
+    page.tab("picture")
+    check(page.js("return window.shifts") - before < 0.01, f"the layout moved by {page.js('return window.shifts') - before}")
+    # The tab is part of a link.
+    page.tab("run")
+    page.wait(lambda: "#" in page.driver.current_url, "no link")
+    time.sleep(0.3)
+    page.driver.refresh()
+    page.drawn()
+    check(shown(page) == "run", "the tab of the link")
+
+
+def steppers(page, _):
+    """Buttons and arrow keys change sizes and costs; Undo and Redo go through all changes."""
+    def value(name):
+        return page.id(name).get_attribute("value")
+
+    def can(name):
+        return page.id(name).get_attribute("aria-disabled") == "false"
+
+    first = page.figures()
+    check(not can("undo") and not can("redo"), "undo at the beginning")
+    page.change(lambda: page.driver.find_element(By.CSS_SELECTOR, "[aria-label='More ranks p']").click())
+    check(value("size-ranks") == "5" and page.figures()["ranks"] == ["5"], f"{page.figures()}")
+    page.change(lambda: page.id("cost-F").send_keys(Keys.ARROW_UP))
+    check(value("cost-F") == "2", value("cost-F"))
+    page.change(lambda: page.fill("cost-B", "5/2"))
+    page.change(lambda: page.id("cost-B").send_keys(Keys.ARROW_DOWN))
+    check(value("cost-B") == "3/2", value("cost-B"))
+    for _ in range(2):
+        page.id("cost-p2p").send_keys(Keys.ARROW_DOWN)
+    check(value("cost-p2p") == "", "a negative cost")
+    for _ in range(4):
+        time.sleep(0.2)
+        page.change(page.id("undo").click)
+    check(page.figures() == first and not can("undo"), f"{page.figures()}")
+    page.change(lambda: ActionChains(page.driver).key_down(Keys.CONTROL).key_down(Keys.SHIFT).send_keys("z").key_up(Keys.SHIFT).key_up(
+        Keys.CONTROL).perform())
+    check(page.figures()["ranks"] == ["5"] and can("redo"), f"{page.figures()}")
+    page.change(lambda: ActionChains(page.driver).key_down(Keys.CONTROL).send_keys("z").key_up(Keys.CONTROL).perform())
+    check(page.figures() == first, f"{page.figures()}")
+    # A menu closes with Escape, and its summary has the focus.
+    page.driver.find_element(By.CSS_SELECTOR, "#more > summary").send_keys(Keys.ENTER)
+    check(page.js("return byId('more').open"), "the menu is closed")
+    page.id("otherCosts").send_keys(Keys.ESCAPE)
+    check(page.js("return !byId('more').open && document.activeElement.parentElement.id === 'more'"), "the menu is open")
+
+
+def examples(page, _):
+    """Every program of the menu compiles, and takes the place of the one before with its sizes."""
+    groups = page.js("return [...document.querySelectorAll('#examples optgroup')].map((group) => [group.label, group.children.length])")
+    check([name for name, _ in groups] == ["Library", "Examples", "Overview", "Tutorial", "Guide to scheduling"], f"{groups}")
+    check(dict(groups)["Library"] >= 20 and dict(groups)["Examples"] == 5 and dict(groups)["Tutorial"] >= 4, f"{groups}")
+    page.change(lambda: page.fill("size-ranks", "6"))
+    for value in page.js("return [...document.querySelectorAll('#examples option')].map(({value}) => value).filter(Boolean)"):
+        page.change(lambda value=value: Select(page.id("examples")).select_by_value(value))
+        check(page.js("return config.examples[arguments[0]].program", value) == page.program(), value)
+        check(page.driver.find_elements(By.CSS_SELECTOR, "#messages .error") == [], page.id("messages").text)
+        check(page.id("size-ranks").get_attribute("value") == "", "the size of the program before")
+
+
+def sharing(page, _):
+    """Opening an example, changing a cost, finding a better schedule and saving it for others takes at most 8 clicks."""
+    clicks = 0
+
+    def click(selector):
+        nonlocal clicks
+        clicks += 1
+        page.driver.find_element(By.CSS_SELECTOR, selector).click()
+
+    click("#examples")
+    value = page.js("return [...document.querySelectorAll('#examples option')].find(({textContent}) => textContent === 'gpipe').value")
+    clicks += 1
+    page.change(lambda: Select(page.id("examples")).select_by_value(value))
+    page.change(lambda: click("[aria-label='More p2p']"))
+    click("#tab-compare")
+    page.wait(lambda: page.driver.find_elements(By.ID, "comparison"), "no comparison")
+    idle(page)
+    page.change(lambda: click("#comparison tr:nth-child(2) button"))
+    one, other = page.figures()["makespan"]
+    check(float(other) < float(one), f"{page.figures()}")
+    click("#savePage")
+    page.saved("gpipe.html")
+    check(clicks <= 8, f"{clicks} clicks")
+    print(f"{clicks} clicks")
+
+
+def frameworks(page, _):
+    """The verdicts are those of lint, and the commands that are shown make files."""
+    page.change(lambda: page.set_program(PROGRAM))
+    page.tab("run")
+    page.wait(lambda: page.driver.find_elements(By.ID, "frameworks"), "no verdicts")
+    (page.folder / "mine.pipe").write_text(PROGRAM)
+    rows = page.js("return [...document.querySelectorAll('#frameworks tr')].slice(1).map((row) => [...row.cells].map((cell) => cell.textContent))")
+    names = page.js("return config.frameworks.map(({name}) => name)")
+    text = "".join(subprocess.run(["pipec", "lint", "mine.pipe", f"--for={name}"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                                  cwd=page.folder, check=False).stdout for name in names)
+    said = dict(re.findall(r"^(\S[^:\n]*): (yes|no)", text, re.MULTILINE))
+    for title, runs, how in rows:
+        name = title.replace("PyTorch 2.13", "PyTorch 2.6 to 2.14")
+        check(said[name] == runs, f"{title} {runs}: {said}")
+        if runs == "yes":
+            words = shlex.split(how)
+            done = subprocess.run(words, cwd=page.folder, stderr=subprocess.PIPE, text=True, check=False)
+            check(done.returncode == 0 and (page.folder / words[-1]).stat().st_size > 0, f"{how}: {done.stderr}")
+        else:
+            check(how != "", f"{title}: no reason")
+    check({runs for _, runs, _ in rows} == {"yes", "no"} and len(rows) == len(names) + 1, f"{rows}")
+    # Closed forms, which the program then checks.
+    page.id("derive").click()
+    page.wait(lambda: page.driver.find_elements(By.ID, "clauses"), "no closed forms")
+    check("expect makespan == " in page.id("clauses").text, page.id("derived").text)
+    page.change(page.id("insert").click)
+    check("expect makespan == " in page.program() and page.id("messages").text == "", page.id("messages").text)
+
+
+def look_at_saved(page, name, makespan):
+    """A saved page has all that the page had, and sends no request."""
+    page.wait(lambda: page.status() == "saved", f"{page.status()} {page.messages()}")
+    check(page.figures()["makespan"] == makespan and name in page.program(), f"{page.figures()}")
+    check(page.js("return editor.getOption('readOnly')") and not page.id("size-ranks").is_enabled(), "the page can be changed")
+    page.driver.switch_to.frame(page.driver.find_element(By.CSS_SELECTOR, "#picture iframe"))
+    check(page.js("return pipec.scene.schedules.length") == len(makespan), "the picture")
+    page.driver.switch_to.default_content()
+    page.shot("saved")
+    for tab, what in ("compare", "comparison"), ("run", "frameworks"):
+        page.tab(tab)
+        check(page.id(what).is_displayed(), f"no {what}")
+        page.shot(f"saved-{tab}")
+    asked = page.js("return performance.getEntriesByType('resource').map(({name}) => name)")
+    check(asked == [], f"requests: {asked}")
+
+
+def exported(shots):
+    """`pipec serve --export` writes a page that opens without a server, of at most 2 MB for 16 x 64, the same each time."""
+    with tempfile.TemporaryDirectory() as folder:
+        words = ["pipec", "serve", "one_f_one_b", "ranks=16", "microbatches=64", "--cost=p2p=1/2", "--target=torch"]
+        texts = []
+        for name in "one", "two/deep":
+            done = subprocess.run([*words, f"--export={folder}/{name}"], stdout=subprocess.PIPE, text=True, check=True)
+            check(done.stdout == "", done.stdout)
+            texts.append(pathlib.Path(folder, name, "index.html").read_bytes())
+            check(os.listdir(f"{folder}/{name}") == ["index.html"], "other files")
+        check(texts[0] == texts[1], "two pages of the same differ")
+        check(len(texts[0]) <= 2_000_000, f"{len(texts[0])} bytes")
+        print(f"{len(texts[0])} bytes")
+        report = json.loads(subprocess.run(["pipec", "one_f_one_b", "ranks=16", "microbatches=64", "--cost=p2p=1/2", "--target=torch",
+                                            "--emit=report", "--format=json"], stdout=subprocess.PIPE, check=True).stdout)
+        page = Browser(f"file://{folder}/one/index.html", shots, folder)
+        look_at_saved(page, "schedule one_f_one_b", [str(report["makespan"])])
+        how = page.id("serveCommand").text
+        check(how == "pipec serve one_f_one_b.pipe microbatches=64 ranks=16 --cost=p2p=1/2 --target=torch", how)
+        page.driver.find_element(By.CSS_SELECTOR, "#saved .export").click()
+        check(page.saved("one_f_one_b.pipe") == page.program(), "the program")
+        page.close()
+
+
+def saving_pages(page, served):
+    """*Save page* writes the state that is shown, which opens when the server has ended."""
+    page.change(lambda: page.set_program(PROGRAM))
+    page.change(lambda: page.fill("size-microbatches", "6"))
+    page.change(lambda: Select(page.id("with")).select_by_value("gpipe"))
+    for name in "compare", "run":
+        page.tab(name)
+        idle(page)
+    page.wait(lambda: page.driver.find_elements(By.ID, "frameworks"), "no verdicts")
+    page.tab("picture")
+    makespan = page.figures()["makespan"]
+    page.id("savePage").click()
+    text = page.saved("mine.html")
+    check(served.token not in text, "the token is in the page")
+    served.end()
+    page.driver.get(f"file://{page.folder}/saved/mine.html")
+    look_at_saved(page, "schedule mine", makespan)
+    check(page.id("serveCommand").text == "pipec serve mine.pipe microbatches=6", page.id("serveCommand").text)
+
+
+run(globals(), alone=("exported",), ends=("saving_pages",))
