@@ -21,7 +21,7 @@ import sys
 
 # The first picture, which is not of a schedule alone: name, heading, arguments.
 FIRST = ("one_f_one_b-p2p", "1F1B with its transfers, uneven costs",
-         ["one_f_one_b", "--passes=insert-p2p", "--cost=F=1,B=2,p2p=1/4"])
+         ["one_f_one_b", "microbatches=6", "--passes=insert-p2p", "--cost=F=1,B=2,p2p=1/4"])
 
 HEADER = """\
 # Gallery
