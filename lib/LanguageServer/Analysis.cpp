@@ -18,6 +18,9 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <map>
 
 using namespace llvm;
 
@@ -76,21 +79,49 @@ void Analysis::readProgram(const std::string &path, const SearchPath &search,
   table = NameTable(*module);
 }
 
-/// Reports the first figure of each clause that does not hold.
+/// The number that a clause compares with, at the end of its text; empty if it
+/// is a formula, which one measured figure does not replace.
+static StringRef numberOf(StringRef clause, StringRef relation) {
+  clause = clause.take_until([](char c) { return c == ';' || c == '\n'; });
+  StringRef number = clause.split("//").first.split(relation).second.trim();
+  bool isNumber =
+      all_of(number, [](char c) { return isDigit(c) || c == '.' || c == '/'; });
+  return isNumber ? number : "";
+}
+
+/// Reports the first figure of each clause that does not hold, with an edit
+/// that puts the figure that was measured in place of the number of a clause of
+/// one figure.
 static void reportExpectations(const Schedule &schedule, DiagEngine &diags) {
   FailureOr<std::vector<CheckedFigure>> figures =
       checkExpectations(schedule, diags);
   if (failed(figures))
     return;
   SourceLoc last;
+  std::map<uint32_t, unsigned> count;
+  for (const CheckedFigure &figure : *figures)
+    ++count[figure.expectation.source.offset];
   for (const CheckedFigure &figure : *figures) {
     const Expectation &wanted = figure.expectation;
     if (figure.holds || wanted.source == last)
       continue;
     last = wanted.source;
-    (void)diags.report(wanted.source, diag::ExpectFailed, figureName(wanted),
-                       figure.measured, relationName(wanted.relation),
-                       wanted.value);
+    InFlightDiagnostic error = diags.report(
+        wanted.source, diag::ExpectFailed, figureName(wanted), figure.measured,
+        relationName(wanted.relation), wanted.value);
+    const SourceFiles &files = diags.sourceFiles();
+    SMLoc begin = files.expand(wanted.source);
+    StringRef text = files.textOf(begin);
+    StringRef number =
+        numberOf(text.drop_front(size_t(begin.getPointer() - text.data())),
+                 relationName(wanted.relation));
+    if (number.empty() || count[wanted.source.offset] > 1)
+      continue;
+    std::string measured;
+    raw_string_ostream(measured) << figure.measured;
+    error.fixIt(SMRange(SMLoc::getFromPointer(number.begin()),
+                        SMLoc::getFromPointer(number.end())),
+                measured);
   }
 }
 

@@ -5,12 +5,14 @@
 
 #include "Cost/Expectation.h"
 #include "Cost/Figure.h"
+#include "Support/StepKind.h"
 #include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 
+#include <algorithm>
 #include <optional>
 #include <set>
 
@@ -373,6 +375,50 @@ std::vector<Proposal> complete(StringRef before,
   llvm::erase_if(all, [&](const Proposal &proposal) {
     return !seen.insert(proposal.word).second;
   });
+  return all;
+}
+
+std::vector<Proposal> completeSteps(StringRef before) {
+  // The entries of StepText/HeaderParser.cpp.
+  static constexpr std::pair<StringLiteral, StringLiteral> entries[] = {
+      {"forward_only", "the schedule has no backwards"},
+      {"param", "`param p = 2, m = 8`: the parameters that it was made with"},
+      {"map", "`map 0 1 1 0`: the rank of each stage"},
+      {"graph", "`graph 0 -> 1 0 -> 2`: the edges between stages"},
+      {"connect", "`connect 0 -> 3`: an edge in addition to the chain"},
+      {"tie", "`tie 0 3`: stages that share parameters"},
+      {"order", "`order 2 0 1`: the number of each micro-batch in the batch"},
+      {"stream", "`stream network 1 3`: stages that run beside the others"},
+      {"layout", "`layout \"Et|tL\"`: the layers of each stage"},
+      {"cost", "`cost F = 1 B = 2`: times; `cost stage 0 F = 2`"},
+      {"memory",
+       "`memory F = 1 limit = 4`: sizes; `memory bytes`: they are bytes"},
+      {"fsdp", "`fsdp stages all`: stages with sharded parameters"},
+      {"expect", "`expect makespan == 33`: a figure that `pipec check` tests"},
+      {"rank", "`rank 0 { ... }`: the list of a rank"}};
+  auto [above, line] = before.rsplit('\n');
+  if (!before.contains('\n'))
+    line = before, above = "";
+  while (!line.empty() && isWordByte(line.back()))
+    line = line.drop_back();
+  line = line.trim();
+  size_t depth = 0;
+  while (!above.empty()) {
+    auto [here, rest] = above.split('\n');
+    here = here.split("//").first;
+    depth += here.count('{');
+    depth -= std::min(depth, here.count('}'));
+    above = rest;
+  }
+  std::vector<Proposal> all;
+  if (depth == 1 && line.empty())
+    for (auto [word, doc] : entries)
+      all.push_back({word.str(), Proposal::Kind::Keyword, doc.str()});
+  if (depth == 2 && (line.empty() || line.ends_with("&")))
+    for (unsigned kind = 0; kind != numStepKinds; ++kind) {
+      std::string word = stepKindName(StepKind(kind)).str();
+      all.push_back({word, Proposal::Kind::EnumMember, describeWord(word)});
+    }
   return all;
 }
 

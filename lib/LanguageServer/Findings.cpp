@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "LanguageServer/OpenDocument.h"
+#include "Support/Diagnostics/AnalysisDiags.h"
 #include "Support/Diagnostics/SemaDiags.h"
 #include "Support/Words.h"
 
@@ -99,7 +100,9 @@ bool Server::analyseNext(function_ref<bool(StringRef uri)> isOutdated) {
 // Corrections
 //===----------------------------------------------------------------------===//
 
-static std::string titleOf(const FixIt &edit) {
+static std::string titleOf(const FixIt &edit, diag::Id id) {
+  if (id == diag::ExpectFailed)
+    return "Replace by the measured value `" + edit.text + "`";
   StringRef old = ast::sourceText(edit.range);
   auto quoted = [](StringRef text) {
     return "`" + shortened(text.trim().split('\n').first) + "`";
@@ -152,9 +155,11 @@ Expected<json::Value> Server::codeActions(const json::Object &params,
       json::Value reported = toJson(analysis, lines, found, noPlace);
       reported.getAsObject()->erase("relatedInformation");
       actions.push_back(json::Object{
-          {"title", json::fixUTF8(titleOf(edits.front()))},
+          {"title", json::fixUTF8(titleOf(edits.front(), found.id))},
           {"kind", "quickfix"},
-          {"isPreferred", edits.front().isSafe},
+          // What was measured may be the fault.
+          {"isPreferred",
+           edits.front().isSafe && found.id != diag::ExpectFailed},
           {"diagnostics", json::Array{std::move(reported)}},
           {"edit",
            json::Object{{"changes", json::Object{{at.document->document.uri,

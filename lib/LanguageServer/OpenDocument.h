@@ -94,4 +94,8 @@ std::string describeWord(llvm::StringRef word);
 std::vector<Proposal> complete(llvm::StringRef before,
                                std::vector<Proposal> imported);
 
+/// The same for step IR: entries of the header, or kinds of steps in the list
+/// of a rank.
+std::vector<Proposal> completeSteps(llvm::StringRef before);
+
 } // namespace pipec::lsp

@@ -142,12 +142,14 @@ Expected<json::Value> Server::completion(const json::Object &params,
     return invalid("no usable `position`");
   StringRef text = at.document->document.text;
   json::Array items;
-  if (at.document->latest->isSteps() || text.size() > maxDocumentBytes)
+  if (text.size() > maxDocumentBytes)
     return items;
-  size_t offset = at.document->lines.offset(*position);
+  StringRef before = text.take_front(at.document->lines.offset(*position));
   for (Proposal &proposal :
-       complete(text.take_front(offset),
-                importedNames(at.analysis ? at.analysis->module() : nullptr)))
+       at.document->latest->isSteps()
+           ? completeSteps(before)
+           : complete(before, importedNames(at.analysis ? at.analysis->module()
+                                                        : nullptr)))
     items.push_back(json::Object{{"label", proposal.word},
                                  {"kind", int(proposal.kind)},
                                  {"documentation", markdown(proposal.doc)}});

@@ -93,6 +93,7 @@ private:
   Answer prepareRename(const llvm::json::Object &, Target &);
   Answer rename(const llvm::json::Object &, Target &);
   Answer formatting(const llvm::json::Object &, Target &);
+  Answer foldings(const llvm::json::Object &, Target &);
   Answer symbols(const llvm::json::Object &, Target &);
   Answer inlayHints(const llvm::json::Object &, Target &);
   Answer codeActions(const llvm::json::Object &, Target &);

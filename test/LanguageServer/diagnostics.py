@@ -18,7 +18,7 @@ server = Server()
 assert server.capabilities["textDocumentSync"] == {"openClose": True, "change": 1, "save": True}
 assert server.capabilities["positionEncoding"] == "utf-16"
 for name in ("hover", "completion", "definition", "references", "rename", "documentFormatting", "documentSymbol",
-             "inlayHint", "codeAction"):
+             "inlayHint", "codeAction", "foldingRange"):
     assert server.capabilities[name + "Provider"] not in (False, None), name
 
 # Typing an error and mending it.
@@ -43,6 +43,23 @@ assert found["relatedInformation"]
 a.change(GOOD.replace("  warmup", "  expect makespan == 3;\n  warmup"))
 found, = a.diagnostics()
 assert found["code"] == "ExpectFailed" and a.text_of(found["range"]).startswith("expect"), found
+# Its number is replaced by what was measured, unless it is a formula or of several figures.
+def actions(clause):
+    a.change(GOOD.replace("  warmup", f"  {clause}\n  warmup"))
+    found, = a.diagnostics()
+    assert found["code"] == "ExpectFailed", found
+    return a.at("codeAction", range=found["range"], context={"diagnostics": []})
+action, = actions("expect makespan == 3;")
+assert action["title"] == "Replace by the measured value `15`" and not action["isPreferred"], action
+change, = action["edit"]["changes"][a.uri]
+assert (a.text_of(change["range"]), change["newText"]) == ("3", "15"), change
+assert actions("expect bubble_makespan <= 1/9;")[0]["edit"]["changes"][a.uri][0]["newText"] == "1/5"
+for clause in ("expect makespan == 3 * m;", "expect peak(rank) == 7;", "expect makespan == 3 if p == 2;"):
+    assert actions(clause) == [], clause
+# What can be hidden: blocks without their last line, also with a syntax error, and comments.
+a.change("// one\n// two\n" + GOOD.replace("  warmup   { repeat w { F } }", "  warmup {\n    repeat w { F }  // {\n  }\n  let x = \"{\";"))
+assert a.at("foldingRange") == [{"startLine": 0, "endLine": 1, "kind": "comment"}, {"startLine": 5, "endLine": 6},
+                                {"startLine": 2, "endLine": 10}], a.at("foldingRange")
 
 # Columns are UTF-16: the clef has two units, in the same line before the error.
 a.change("schedule a(ranks p = 2, microbatches m = 4) {\n  placement loop;\n"

@@ -198,7 +198,15 @@ schedule, = a.at("documentSymbol")
 assert schedule["name"] == "@s" and [each["name"] for each in schedule["children"]] == ["rank 0", "rank 1"]
 hint, = a.at("inlayHint", range=everything)
 assert hint["label"] == "makespan 6, bubble 50.0 %" and hint["position"] == {"line": 1, "character": 45}, hint
-assert a.at("completion", "map") == [] and a.at("definition", "map") is None
+assert {each["label"] for each in a.at("completion", "map")} >= {"map", "cost", "memory", "expect", "rank"}
+assert a.at("completion", "0 1") == [] and a.at("definition", "map") is None
+steps = {each["label"]: each["documentation"]["value"] for each in a.at("completion", "F s1")}
+assert {"F", "SEND_F", "WAIT_REDUCE_GRAD", "UPDATE"} < set(steps) and steps["F"] == "forward pass" and "map" not in steps
+assert a.at("completion", "s1 m0") == []
+# What can be hidden: the ranks and the schedule, but not their last lines.
+lines = a.text.split("\n")
+folds = a.at("foldingRange")
+assert len(folds) == 3 and all("{" in lines[fold["startLine"]] and lines[fold["endLine"] + 1].strip() == "}" for fold in folds), folds
 assert a.at("references", "map") == [] and a.at("rename", "map", newName="x") is None
 assert a.at("formatting", options={}) is None
 assert timeline(a.uri)["title"] == "s"
