@@ -1,14 +1,39 @@
 // Mouse, touch, keys and buttons; then the page starts.
 
 let drag = null;
+// What touches the canvas or has a button down on it: places by the id of the pointer.
+const touching = new Map();
+// Whether a finger was the last of them: it has a tap in place of hovering.
+let byTouch = false;
+
+// The middle between two fingers, and how far apart they are.
+function pinchOf() {
+  const [a, b] = touching.values();
+  return { x: (a.x + b.x) / 2, y: (a.y + b.y) / 2, apart: Math.hypot(a.x - b.x, a.y - b.y) };
+}
+
 canvas.addEventListener("pointerdown", (event) => {
-  const bar = event.offsetX > painter.width - 10 ? painter.scrollBar(scene) : null;
-  drag = { x: event.offsetX, y: event.offsetY, moved: bar !== null, bar };
+  const { offsetX: x, offsetY: y } = event, bar = x > painter.width - 10 ? painter.scrollBar(scene) : null;
+  byTouch = event.pointerType === "touch";
+  touching.set(event.pointerId, { x, y });
+  drag = { x, y, moved: bar !== null, bar };
+  if (touching.size === 2) drag = { moved: true, pinch: pinchOf() };
   canvas.setPointerCapture(event.pointerId);
 });
 canvas.addEventListener("pointermove", (event) => {
+  byTouch = event.pointerType === "touch";
+  if (touching.has(event.pointerId)) touching.set(event.pointerId, { x: event.offsetX, y: event.offsetY });
   if (!drag) {
     hover(event.offsetX, event.offsetY);
+    return;
+  }
+  if (drag.pinch) {
+    const before = drag.pinch, now = pinchOf();
+    drag.pinch = now;
+    tip.hidden = true;
+    const factor = Math.max(before.apart, 8) / Math.max(now.apart, 8);
+    const perPixel = factor * (timeAt(1) - timeAt(0)), from = timeAt(before.x) - (now.x - nameWidth) * perPixel;
+    setView(from, from + (painter.right - nameWidth) * perPixel, scene.view.top + before.y - now.y);
     return;
   }
   if (drag.bar) {
@@ -16,7 +41,8 @@ canvas.addEventListener("pointermove", (event) => {
     drag.y = event.offsetY;
     return;
   }
-  if (!drag.moved && Math.hypot(event.offsetX - drag.x, event.offsetY - drag.y) < 4) return;
+  // A finger is less steady than a mouse.
+  if (!drag.moved && Math.hypot(event.offsetX - drag.x, event.offsetY - drag.y) < (byTouch ? 10 : 4)) return;
   drag.moved = true;
   canvas.classList.add("moving");
   tip.hidden = true;
@@ -24,18 +50,30 @@ canvas.addEventListener("pointermove", (event) => {
   drag.x = event.offsetX;
   drag.y = event.offsetY;
 });
-canvas.addEventListener("pointerup", (event) => {
+
+// A click follows a step. A tap describes it, and a second one follows it.
+function clickAt(x, y) {
+  const found = byTouch ? hover(x, y) : hit(x, y);
+  const item = found && { lane: found.row.lane, ...itemOf(found) };
+  const again = item && scene.selected && ["lane", "index", "gap", "side"].every((key) => scene.selected[key] === item[key]);
+  select(found && !found.inMemory ? item : null, true);
+  if (byTouch && found) showTip({ ...found, ...item }, x, y);
+  if (!byTouch || again || !item) follow(item && microbatchOf(item));
+}
+
+// Ends what a pointer does; with two fingers, the other one goes on moving.
+function liftPointer(event, isClick) {
   canvas.classList.remove("moving");
-  if (drag && !drag.moved) {
-    const found = hit(event.offsetX, event.offsetY);
-    const item = found && { lane: found.row.lane, ...itemOf(found) };
-    select(found && !found.inMemory ? item : null, true);
-    follow(item && microbatchOf(item));
-  }
-  drag = null;
-});
-canvas.addEventListener("pointercancel", () => { drag = null; });
+  touching.delete(event.pointerId);
+  if (isClick && drag && !drag.moved) clickAt(event.offsetX, event.offsetY);
+  const [other] = touching.values();
+  drag = other ? { ...other, moved: true, bar: null } : null;
+}
+canvas.addEventListener("pointerup", (event) => liftPointer(event, true));
+canvas.addEventListener("pointercancel", (event) => liftPointer(event, false));
 canvas.addEventListener("pointerleave", () => {
+  // Fingers leave when they are lifted; what they have tapped stays.
+  if (byTouch) return;
   tip.hidden = true;
   scene.cursor = null;
   redraw();
@@ -50,7 +88,7 @@ canvas.addEventListener("wheel", (event) => {
   else zoom(Math.exp(event.deltaY * pixels * 0.0015), event.offsetX);
   hover(event.offsetX, event.offsetY);
 }, { passive: false });
-canvas.addEventListener("dblclick", (event) => zoom(0.25, event.offsetX));
+canvas.addEventListener("dblclick", (event) => { if (!byTouch) zoom(0.25, event.offsetX); });
 
 const mapMove = (event) => {
   const [from, to] = extent();

@@ -119,6 +119,8 @@ function follow(microbatch) {
 }
 
 function help() {
+  if (matchMedia("(pointer: coarse)").matches)
+    return "Tap a step: what it is; again: follow its micro-batch. Two fingers: zoom. Drag: move.";
   return "Wheel: zoom. Drag: move. Click a step: follow its micro-batch. Keys: + - 0, arrows, / to find, "
     + "Shift and arrows to select, Enter to follow, c, t, m, l.";
 }

@@ -222,6 +222,67 @@ def look(page, _):
     page.press("c")
 
 
+def touch(page, _):
+    """Fingers: a tap describes a step, a second one follows it, two fingers zoom, one moves."""
+    cdp = page.driver.execute_cdp_cmd
+    cdp("Emulation.setTouchEmulationEnabled", {"enabled": True, "maxTouchPoints": 2})
+    cdp("Emulation.setDeviceMetricsOverride", {"width": 390, "height": 760, "deviceScaleFactor": 2, "mobile": True})
+    page.settle()
+    page.js("pipec.fit()")
+    left, top = page.js("const {left, top} = document.getElementById('view').getBoundingClientRect(); return [left, top]")
+    tip = page.driver.find_element(By.ID, "tip")
+
+    def fingers(kind, *points):
+        cdp("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [
+            {"x": left + x, "y": top + y, "id": number} for number, (x, y) in enumerate(points)]})
+        page.settle()
+
+    def tap(point):
+        fingers("touchStart", point)
+        fingers("touchEnd")
+
+    def time_at(x):
+        return page.js("return pipec.timeAt(arguments[0])", x)
+
+    tap(page.place(1, 4))
+    check(tip.is_displayed() and tip.text.startswith("rank 1: "), f"a tap says nothing: {tip.text}")
+    named = tip.text
+    box = page.js("const {left, right} = document.getElementById('tip').getBoundingClientRect(); return [left, right]")
+    check(0 <= box[0] and box[1] <= 390, f"what it says is cut: {box}")
+    check(page.js("return pipec.scene.microbatch") is None, "a first tap follows")
+    page.shot("touch")
+    tap(page.place(1, 4))
+    check(page.js("return pipec.scene.microbatch") is not None and tip.text == named, "a second tap does not follow")
+    # Beside the rows, nothing is described.
+    tap((20, 5))
+    check(not tip.is_displayed() and page.js("return pipec.scene.microbatch") is None, "a tap beside the rows")
+
+    # Two fingers keep the times that they touch.
+    whole = page.view()
+    times = [time_at(x) for x in (180, 220)]
+    fingers("touchStart", (180, 90), (220, 90))
+    for d in (10, 30, 50):
+        fingers("touchMove", (180 - d, 90), (220 + d, 90))
+    near = page.view()
+    check(abs((near[1] - near[0]) * 140 / 40 - (whole[1] - whole[0])) < 1e-6, f"no zoom: {whole} -> {near}")
+    check(all(abs(time_at(x) - time) < 0.01 for x, time in zip((130, 270), times)), "the fingers are elsewhere")
+    page.shot("pinch")
+    fingers("touchEnd")
+    # One finger moves, and is no tap.
+    fingers("touchStart", (200, 90))
+    fingers("touchMove", (150, 90))
+    fingers("touchEnd")
+    moved = page.view()
+    check(moved[0] > near[0] and abs((moved[1] - moved[0]) - (near[1] - near[0])) < 1e-9, f"no move: {near} -> {moved}")
+    check(not tip.is_displayed() and page.js("return pipec.scene.selected") is None, "a move is a tap")
+    # Apart again, all is shown.
+    fingers("touchStart", (100, 90), (300, 90))
+    fingers("touchMove", (195, 90), (205, 90))
+    fingers("touchEnd")
+    check(page.view() == whole, f"not all is shown: {page.view()}")
+    check("Two fingers: zoom" in page.driver.find_element(By.ID, "status").text, "the help names a wheel")
+
+
 def dark(page, _):
     """Steps and idle time have the colours of the scheme, also when it changes."""
     for scheme in "light", "dark", "light":
@@ -710,7 +771,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("case", choices=[
         "look", "dark", "frames", "arrows", "waits", "copies", "streams", "resize", "keyboard", "link", "save", "rows", "labels", "compare",
-        "work", "site", "large"])
+        "work", "site", "large", "touch"])
     parser.add_argument("pages", nargs="+")
     parser.add_argument("--shots")
     options = parser.parse_args()
