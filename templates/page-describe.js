@@ -149,9 +149,12 @@ function chunkLegend() {
   if (most.most > 1) {
     const kind = [...computeKinds].find((kind) => most.lanes.flatMap(stepsOf).some((steps) => steps.kind.includes(kind)));
     const colors = painter.kindColors(most, kind).slice(0, -1), n = colors.length;
-    const stripes = colors.map((color, k) => `${color} ${100 * k / n}% ${100 * (k + 1) / n}%`).join(", ");
+    const shades = colors.map((color, k) => `${color} ${100 * k / n}% ${100 * (k + 1) / n}%`).join(", ");
     const last = most.most <= 26 ? String.fromCharCode(96 + most.most) : "." + (most.most - 1);
-    items.push(legendItem("shades", `linear-gradient(90deg, ${stripes})`, `chunks a${most.most > 2 ? " to " : ", "}${last}`));
+    const item = legendItem("shades", `linear-gradient(90deg, ${shades})`, `chunks a${most.most > 2 ? " to " : ", "}${last}`);
+    item.style.setProperty("--stripes", colors.flatMap((color, k) => Array.from({ length: k }, (_, line) =>
+      `linear-gradient(${stripeColor}, ${stripeColor}) ${100 * k / (n - 1)}% ${stripePitch * line + 1.5}px / ${100 / n}% 1px no-repeat`)).join(", "));
+    items.push(item);
   }
   if (scene.schedules.some((schedule) => schedule.lanes.some((lane) => lane.first.some((first, i) => first !== i))))
     items.push(legendItem("pair", null, "overlap"));

@@ -8,6 +8,9 @@ const phaseHeight = 20;
 let sideWidth = 8;
 // The transfers that a frame draws at most.
 const maxArrows = 3000;
+// The lines at the top of a step that tell its chunk without its colour: their distance
+// and colour; in a lane below this height they would hide the number.
+const stripePitch = 2.4, stripeColor = "#111827", leastStriped = 18;
 // Heights of the bands of a row; they grow when there is room.
 let laneHeight = 24, sideHeight = 8, memoryHeight = 20;
 
@@ -30,7 +33,7 @@ function layOut(schedules, rankByRank, withMemory, room) {
     return placeRows(schedules, rankByRank, withMemory, Math.min(scale, 1));
   };
   const usual = place(1);
-  if (usual.height < room) return place(Math.min(1.6, room / usual.height));
+  if (usual.height < room) return place(Math.min(2, room / usual.height));
   for (let scale = 0.95; scale > 0.5; scale -= 0.05) {
     const lower = place(scale);
     if (lower.height <= room) return lower;

@@ -37,10 +37,15 @@ class RowPainter {
   }
 
   fill(schedule, lane, i) {
-    const colors = this.kindColors(schedule, lane.kind[i]), shades = colors.length - 1;
+    return this.kindColors(schedule, lane.kind[i])[this.shade(schedule, lane, i)];
+  }
+
+  // The shade of a step, the darkest is 0.
+  shade(schedule, lane, i) {
+    const shades = this.kindColors(schedule, lane.kind[i]).length - 1;
     const bySlice = schedule.most < 2 && lane.slice;
     const part = bySlice ? lane.slice[i] : lane.chunk[i], parts = bySlice ? schedule.slices : schedule.most;
-    return colors[parts <= shades ? Math.min(part, shades - 1) : Math.min(shades - 1, Math.floor(part * shades / parts))];
+    return parts <= shades ? Math.min(part, shades - 1) : Math.min(shades - 1, Math.floor(part * shades / parts));
   }
 
   paintGrid(top, bottom) {
@@ -55,7 +60,7 @@ class RowPainter {
     g.stroke();
   }
 
-  // Which steps of a lane are drawn with their numbers, as in lib/Emit/SvgLanes.cpp:
+  // Which steps of a lane are drawn with their numbers, as in lib/Emit/DrawingLanes.cpp:
   // those of a kind, chunk and form all are if the longest number fits each of them,
   // else none; if that leaves none, every second, fifth or tenth of the first kind,
   // except beside streams, where most steps are next to gaps.
@@ -125,6 +130,14 @@ class RowPainter {
         g.strokeStyle = this.colors.box;
         g.lineWidth = 0.8;
         g.strokeRect(a, y + 0.4, b - a - 1, height - 0.8);
+      }
+      // As in lib/Emit/DrawingLanes.cpp.
+      if (b - a > 4 && height === laneHeight && height >= leastStriped) {
+        g.globalAlpha = faded ? 0.15 : 0.75;
+        g.fillStyle = stripeColor;
+        for (let k = this.shade(schedule, lane, i); k > 0; --k)
+          g.fillRect(a + 0.6, y + stripePitch * k - 0.5, b - a - 2.2, 1);
+        g.globalAlpha = faded ? 0.2 : 1;
       }
       const isNth = every && lane.kind[i] === kind && lane.nth[i] % every === 0;
       if (height === laneHeight && (isNth || fits.has(typeOfStep(lane, i)))) {

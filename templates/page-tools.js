@@ -207,7 +207,8 @@ function paintHeading(g, width) {
   let x = 10;
   g.font = font(11);
   for (const item of byId("legend").children) {
-    const text = item.textContent, room = 26 + 6.4 * text.length;
+    const text = item.textContent, isChunks = item.matches(".shades"), symbol = isChunks ? 40 : 14;
+    const room = symbol + 12 + 6.4 * text.length;
     if (x > 10 && x + room > width - 10) {
       x = 10;
       y += 17;
@@ -215,7 +216,10 @@ function paintHeading(g, width) {
     const colorsOf = getComputedStyle(item).getPropertyValue("--swatch").match(/#[0-9a-f]{6}/gi) ?? [colors.page];
     colorsOf.forEach((color, k) => {
       g.fillStyle = color;
-      g.fillRect(x + k * 14 / colorsOf.length, y + 3, 14 / colorsOf.length, 11);
+      const each = symbol / colorsOf.length;
+      g.fillRect(x + k * each, y + 3, each, 11);
+      g.fillStyle = stripeColor;
+      for (let line = 0; isChunks && line < k; ++line) g.fillRect(x + k * each, y + 4.5 + stripePitch * line, each, 1);
     });
     if (item.matches(".pair, .idle")) {
       g.strokeStyle = item.matches(".pair") ? colors.ink : colors.soft;
@@ -223,7 +227,7 @@ function paintHeading(g, width) {
       g.strokeRect(x + 0.5, y + 3.5, 13, 10);
     }
     g.fillStyle = colors.soft;
-    g.fillText(text, x + 19, y + 9);
+    g.fillText(text, x + symbol + 5, y + 9);
     x += room;
   }
   return y + 22;

@@ -26,9 +26,8 @@ static std::string outputExtension(const Arguments &args) {
 
 /// Extensions of pictures and documents that are not written. Any other unknown
 /// extension says nothing.
-static constexpr StringLiteral otherPictures[] = {"bmp", "eps",  "gif", "jpeg",
-                                                  "jpg", "ps",   "tex", "tikz",
-                                                  "tif", "tiff", "webp"};
+static constexpr StringLiteral otherPictures[] = {
+    "bmp", "eps", "gif", "jpeg", "jpg", "ps", "tif", "tiff", "webp"};
 
 /// Reports the name of a file for a picture of a format that is not written.
 static LogicalResult checkIsWritten(const Arguments &args, DiagEngine &diags) {

@@ -1,7 +1,7 @@
-//===- SvgLanes.cpp - Lanes and memory in the SVG timeline ----------------===//
+//===- DrawingLanes.cpp - Lanes and memory of a drawn timeline ------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "Emit/SvgLayout.h"
+#include "Emit/Drawing.h"
 
 #include <array>
 #include <compare>
@@ -69,39 +69,41 @@ private:
 
 } // namespace
 
-void SvgWriter::writeLanes() {
+void Drawing::drawLanes() {
   const Simulation &run = picture.simulation();
   bool hasHeat = memoryView == MemoryView::Heat;
-  text(os, "side", sideLeft(), lanesTop - 50, "idle") << '\n';
+  text("side", sideLeft(), lanesTop - 50, "idle");
+  canvas.endLine();
   for (unsigned rank = 0; rank != picture.shownRanks(); ++rank) {
-    int64_t top = laneTop(rank);
-    os << "<g transform=\"translate(0," << Px{top} << ")\">\n";
-    text(os, "rank", leftMargin - 80, 150, "rank " + Twine(rank)) << '\n';
+    canvas.open("", laneTop(rank));
+    text("rank", leftMargin - 80, 150, "rank " + Twine(rank));
+    canvas.endLine();
     if (run.makespan() != 0)
       if (auto busy = Rational::make(run.ranks()[rank].work, run.makespan()))
-        if (auto idle = Rational::sub(Rational(1), *busy))
-          text(os, "side", sideLeft(), hasHeat ? 100 : 150, percentText(*idle))
-              << '\n';
-    os << "<rect class=\"lane\" x=\"" << Px{leftMargin} << "\" width=\""
-       << Px{plotWidth} << "\" height=\"" << Px{laneHeight} << "\"/>\n";
-    writeLane(rank);
+        if (auto idle = Rational::sub(Rational(1), *busy)) {
+          text("side", sideLeft(), hasHeat ? 100 : 150, percentText(*idle));
+          canvas.endLine();
+        }
+    canvas.rect("lane", leftMargin, 0, plotWidth, laneHeight);
+    canvas.endLine();
+    drawLane(rank);
     std::vector<std::vector<Picture::Group>> groups = picture.sides(rank);
     for (size_t n = 0; n != sides.size(); ++n)
-      writeSide(rank, n, groups[sides[n].number()]);
-    writeWaits(rank);
+      drawSide(rank, n, groups[sides[n].number()]);
+    drawWaits(rank);
     if (hasHeat) {
-      writeHeat(rank, MemoryPlace::Device);
+      drawHeat(rank, MemoryPlace::Device);
       if (facts.hasHost())
-        writeHeat(rank, MemoryPlace::Host);
+        drawHeat(rank, MemoryPlace::Host);
     }
-    os << "</g>\n";
+    canvas.close();
   }
 }
 
 /// Calls `visit(group, index, left, right)` for the box of each compute step of
 /// a group.
 template <class Visit>
-void SvgWriter::forEachBox(const Picture::Group &group, Visit visit) const {
+void Drawing::forEachBox(const Picture::Group &group, Visit visit) const {
   int64_t left = x(group.start), right = x(group.finish);
   __int128 whole = 0, done = 0;
   for (size_t i = group.begin; i != group.end; ++i)
@@ -121,28 +123,41 @@ void SvgWriter::forEachBox(const Picture::Group &group, Visit visit) const {
 
 /// The same for all groups of the lane of a rank.
 template <class Visit>
-void SvgWriter::forEachBox(unsigned rank, Visit visit) const {
+void Drawing::forEachBox(unsigned rank, Visit visit) const {
   picture.forEachCompute(
       rank, [&](const Picture::Group &group) { forEachBox(group, visit); });
 }
 
-/// Writes the box of a compute step.
-void SvgWriter::writeBox(unsigned rank, Step step, int64_t left, int64_t right,
-                         int64_t top, int64_t boxHeight) {
+/// Draws the box of a compute step.
+void Drawing::drawBox(unsigned rank, Step step, int64_t left, int64_t right,
+                      int64_t top, int64_t boxHeight) {
   // Lines between boxes would hide boxes that are not much wider.
   int64_t least = boxWidth < 20 ? 0 : 5;
   int64_t boxed = std::max(right - left, least);
   if (!boxed)
     return;
-  os << "<rect class=\"k" << unsigned(step.kind()) << 's' << shade(rank, step)
-     << "\" x=\"" << Px{left};
-  if (top)
-    os << "\" y=\"" << Px{top};
-  os << "\" width=\"" << Px{boxed} << "\" height=\"" << Px{boxHeight}
-     << "\"/>\n";
+  canvas.rect(
+      ("k" + Twine(unsigned(step.kind())) + "s" + Twine(shade(rank, step)))
+          .str(),
+      left, top, boxed, boxHeight);
+  canvas.endLine();
 }
 
-void SvgWriter::writeLane(unsigned rank) {
+/// Adds the lines at the top of a box that tell its chunk without its color:
+/// none for the darkest shade, one for the next, and so on. templates/
+/// page-rows.js does the same.
+void Drawing::addStripes(unsigned shade, int64_t left, int64_t right,
+                         int64_t top, std::vector<Canvas::Point> &lines) const {
+  constexpr int64_t inset = 6, pitch = 20;
+  if (right - left < 30)
+    return;
+  for (unsigned n = 1; n <= shade; ++n) {
+    lines.push_back({left + inset, top + n * pitch, /*moves=*/true});
+    lines.push_back({right - inset, top + n * pitch});
+  }
+}
+
+void Drawing::drawLane(unsigned rank) {
   const StepList &list = schedule.ranks[rank];
   StepLabels labels(digitWidth * int64_t(labelLetters) + 10);
   auto typeOf = [&](const Picture::Group &group, Step step) {
@@ -155,88 +170,100 @@ void SvgWriter::writeLane(unsigned rank) {
     labels.add(typeOf(group, list[i]), right - left);
   });
   labels.choose(/*mayExtend=*/schedule.streams.empty());
-  // First the boxes, then the text and frames on them.
-  std::string above;
-  raw_string_ostream aboveOs(above);
-  os << "<g class=\"box\">\n";
+  // First the boxes, then what is on them.
+  canvas.open("box", 0);
+  forEachBox(
+      rank, [&](const Picture::Group &, size_t i, int64_t left, int64_t right) {
+        drawBox(rank, list[i], left, right, 0, laneHeight);
+      });
+  canvas.close();
+  std::vector<Canvas::Point> stripes;
+  forEachBox(
+      rank, [&](const Picture::Group &, size_t i, int64_t left, int64_t right) {
+        if (hasUnit(list[i].kind()))
+          addStripes(shade(rank, list[i]), left, right, 0, stripes);
+      });
+  if (!stripes.empty()) {
+    canvas.path("stripe", stripes);
+    canvas.endLine();
+  }
+  // Frames are drawn around the boxes, so that they are visible next to dark
+  // ones.
+  picture.forEachCompute(rank, [&](const Picture::Group &group) {
+    if (group.end - group.begin == 1)
+      return;
+    canvas.rect("pair", x(group.start), -7, x(group.finish) - x(group.start),
+                laneHeight + 14);
+    canvas.endLine();
+  });
   forEachBox(rank, [&](const Picture::Group &group, size_t i, int64_t left,
                        int64_t right) {
     Step step = list[i];
-    writeBox(rank, step, left, right, 0, laneHeight);
-    if (labels.shows(typeOf(group, step)))
-      text(aboveOs, "num t" + std::to_string(unsigned(step.kind())),
-           (left + right) / 2, 145, number(rank, step))
-          << '\n';
-    if (group.end - group.begin > 1 && i + 1 == group.end)
-      // The frame is drawn around the boxes, so that it is visible next to dark
-      // ones.
-      aboveOs << "<rect class=\"pair\" x=\"" << Px{x(group.start)}
-              << "\" y=\"-0.7\" width=\""
-              << Px{x(group.finish) - x(group.start)}
-              << "\" height=\"23.4\"/>\n";
+    if (!labels.shows(typeOf(group, step)))
+      return;
+    text("num t" + std::to_string(unsigned(step.kind())), (left + right) / 2,
+         145, number(rank, step));
+    canvas.endLine();
   });
-  os << "</g>\n" << above;
 }
 
-/// Writes the `n`-th lane of posted steps.
-void SvgWriter::writeSide(unsigned rank, size_t n,
-                          ArrayRef<Picture::Group> groups) {
+/// Draws the `n`-th lane of posted steps.
+void Drawing::drawSide(unsigned rank, size_t n,
+                       ArrayRef<Picture::Group> groups) {
   const StepList &list = schedule.ranks[rank];
   bool isStream = sides[n].stream() != 0;
-  if (sides[n] != SideLane::collectives())
-    text(os, "side side-name", leftMargin - 30, sideTop(n) + 62,
-         Xml{sideName(sides[n])})
-        << '\n';
-  os << "<rect class=\"lane\" x=\"" << Px{leftMargin} << "\" y=\""
-     << Px{sideTop(n)} << "\" width=\"" << Px{plotWidth} << "\" height=\""
-     << Px{sideHeight} << "\"/>\n<g" << (isStream ? " class=\"box\"" : "")
-     << ">\n";
+  if (sides[n] != SideLane::collectives()) {
+    text("side side-name", leftMargin - 30, sideTop(n) + 62,
+         sideName(sides[n]));
+    canvas.endLine();
+  }
+  canvas.rect("lane", leftMargin, sideTop(n), plotWidth, sideHeight);
+  canvas.endLine();
+  canvas.open(isStream ? "box" : "", 0);
   for (const Picture::Group &group : groups) {
     if (isStream) {
       forEachBox(group, [&](const Picture::Group &, size_t i, int64_t left,
                             int64_t right) {
-        writeBox(rank, list[i], left, right, sideTop(n), sideHeight);
+        drawBox(rank, list[i], left, right, sideTop(n), sideHeight);
       });
       continue;
     }
     StepKind kind = list[group.begin].kind();
     int64_t mark = 25;
     int64_t left = std::min(x(group.start), leftMargin + plotWidth - mark);
-    os << "<rect class=\"k" << unsigned(kind) << "\" x=\"" << Px{left}
-       << "\" y=\"" << Px{sideTop(n)} << "\" width=\""
-       << Px{std::max(x(group.finish) - left, mark)} << "\" height=\""
-       << Px{sideHeight} << "\"/>\n";
+    canvas.rect("k" + std::to_string(unsigned(kind)), left, sideTop(n),
+                std::max(x(group.finish) - left, mark), sideHeight);
+    canvas.endLine();
   }
-  os << "</g>\n";
+  canvas.close();
 }
 
 /// A triangle that points up to `x` and `y`.
-void SvgWriter::writeMark(StringRef colorClass, int64_t x, int64_t y) {
-  os << "<path class=\"" << colorClass << "\" d=\"M" << Px{x} << ' ' << Px{y}
-     << 'L' << Px{x + 30} << ' ' << Px{y + 55} << 'L' << Px{x - 30} << ' '
-     << Px{y + 55} << "Z\"/>\n";
+void Drawing::drawMark(StringRef style, int64_t x, int64_t y) {
+  canvas.path(style, {{x, y}, {x + 30, y + 55}, {x - 30, y + 55}},
+              /*closed=*/true);
+  canvas.endLine();
 }
 
 /// Marks the end of each wait below the lane; a wait has no duration.
-void SvgWriter::writeWaits(unsigned rank) {
+void Drawing::drawWaits(unsigned rank) {
   picture.forEachWait(rank, [&](Step step, int64_t time) {
-    StringRef colorClass = step.kind() == StepKind::WaitSendF   ? "head-act"
-                           : step.kind() == StepKind::WaitSendB ? "head-grad"
-                                                                : "";
-    writeMark(colorClass.empty() ? "k" + std::to_string(unsigned(step.kind()))
-                                 : colorClass.str(),
-              x(time), laneDepth() + 10);
+    std::string style = step.kind() == StepKind::WaitSendF ? "head-act"
+                        : step.kind() == StepKind::WaitSendB
+                            ? "head-grad"
+                            : "k" + std::to_string(unsigned(step.kind()));
+    drawMark(style, x(time), laneDepth() + 10);
   });
 }
 
-void SvgWriter::writeArrows() {
+void Drawing::drawArrows() {
   for (const Arrow &arrow : arrows) {
     bool down = arrow.toRank > arrow.fromRank;
     int64_t fromY = laneTop(arrow.fromRank) + (down ? laneHeight : 0);
     int64_t toY = laneTop(arrow.toRank) + (down ? 0 : laneHeight);
-    os << "<path class=\"" << (arrow.gradient ? "grad" : "act") << "\" d=\"M"
-       << Px{x(arrow.start)} << ' ' << Px{fromY} << 'L' << Px{x(arrow.finish)}
-       << ' ' << Px{toY} << "\"/>\n";
+    canvas.path(arrow.gradient ? "grad" : "act",
+                {{x(arrow.start), fromY}, {x(arrow.finish), toY}});
+    canvas.endLine();
   }
 }
 
@@ -245,21 +272,20 @@ void SvgWriter::writeArrows() {
 //===----------------------------------------------------------------------===//
 
 /// A strip of a lane: one path for each level of darkness.
-void SvgWriter::writeHeat(unsigned rank, MemoryPlace place) {
+void Drawing::drawHeat(unsigned rank, MemoryPlace place) {
   bool isHost = place == MemoryPlace::Host;
   int64_t top = isHost ? hostTop() : heatTop();
-  std::array<std::string, heatLevels + 1> paths;
+  std::array<std::vector<Canvas::Point>, heatLevels + 1> paths;
   auto add = [&](int64_t level, int64_t from, int64_t to) {
-    int64_t left = x(from), right = x(to);
+    int64_t left = x(from), right = x(to), y = top + heatHeight / 2;
     // Any memory at all is visible.
     int64_t dark =
         int64_t((__int128(level) * heatLevels + facts.highestPeak() - 1) /
                 facts.highestPeak());
     if (level <= 0 || left == right)
       return;
-    raw_string_ostream(paths[size_t(dark)])
-        << 'M' << Px{left} << ' ' << Px{top + heatHeight / 2} << 'H'
-        << Px{right};
+    paths[size_t(dark)].push_back({left, y, /*moves=*/true});
+    paths[size_t(dark)].push_back({right, y});
   };
   int64_t since = picture.from(), held = 0;
   picture.forEachLevel(
@@ -271,31 +297,55 @@ void SvgWriter::writeHeat(unsigned rank, MemoryPlace place) {
       },
       place);
   add(held, since, picture.to());
-  os << "<rect class=\"lane\" x=\"" << Px{leftMargin} << "\" y=\"" << Px{top}
-     << "\" width=\"" << Px{plotWidth} << "\" height=\"" << Px{heatHeight}
-     << "\"/>\n";
+  canvas.rect("lane", leftMargin, top, plotWidth, heatHeight);
   for (size_t level = 1; level <= heatLevels; ++level)
     if (!paths[level].empty())
-      os << "<path class=\"heat " << (isHost ? "host " : "") << 'h' << level
-         << "\" d=\"" << paths[level] << "\"/>\n";
+      canvas.path((isHost ? "heat host h" : "heat h") + std::to_string(level),
+                  paths[level]);
   if (!isHost)
-    text(os, "side", sideLeft(), top + heatHeight, peakText(rank)) << '\n';
+    drawPeak(rank, top + heatHeight);
+  canvas.endLine();
 }
 
-/// Writes what a rank keeps on the host, as a line over its memory.
-void SvgWriter::writeHostCurve(unsigned rank, int64_t base, int64_t highest) {
-  os << "<path class=\"host\" d=\"M" << Px{leftMargin} << ' ' << Px{base};
+void Drawing::drawPeak(unsigned rank, int64_t y) {
+  text("side", sideLeft(), y, peakText(rank));
+}
+
+namespace {
+
+/// The points of a curve that changes in steps.
+class Levels {
+public:
+  Levels(int64_t x, int64_t y) : points{{x, y}}, last(y) {}
+  void add(int64_t x, int64_t y) {
+    points.push_back({x, last});
+    points.push_back({x, y});
+    last = y;
+  }
+  std::vector<Canvas::Point> points;
+
+private:
+  int64_t last;
+};
+
+} // namespace
+
+/// Draws what a rank keeps on the host, as a line over its memory.
+void Drawing::drawHostCurve(unsigned rank, int64_t base, int64_t highest) {
+  Levels levels(leftMargin, base);
   picture.forEachLevel(
       rank,
       [&](int64_t time, int64_t level) {
-        os << 'H' << Px{x(time)} << 'V'
-           << Px{base - int64_t(__int128(level) * memoryHeight / highest)};
+        levels.add(x(time),
+                   base - int64_t(__int128(level) * memoryHeight / highest));
       },
       MemoryPlace::Host);
-  os << 'H' << Px{leftMargin + plotWidth} << "\"/>\n";
+  levels.points.push_back({leftMargin + plotWidth, levels.points.back().y});
+  canvas.path("host", levels.points);
+  canvas.endLine();
 }
 
-void SvgWriter::writeMemory() {
+void Drawing::drawMemory() {
   // A limit far above all peaks would flatten the curves.
   auto limitOf = [&](unsigned rank) {
     int64_t limit = facts.limit(rank);
@@ -307,29 +357,33 @@ void SvgWriter::writeMemory() {
     highest = std::max(highest, limitOf(rank));
     anyLimit |= limitOf(rank) != 0;
   }
-  text(os, "sub", leftMargin, memoryTop - 70,
+  text("sub", leftMargin, memoryTop - 70,
        Twine("Memory in time, with the peak") +
            (anyLimit ? " and the limit" : "") +
-           (facts.hasHost() ? "; line: on the host" : ""))
-      << '\n';
+           (facts.hasHost() ? "; line: on the host" : ""));
+  canvas.endLine();
   for (unsigned rank = 0; rank != picture.shownRanks(); ++rank) {
     int64_t base = memoryTop + rank * memoryPitch + memoryHeight;
+    int64_t right = leftMargin + plotWidth;
     auto y = [&](int64_t level) {
-      return Px{base - int64_t(__int128(std::max<int64_t>(level, 0)) *
-                               memoryHeight / highest)};
+      return base - int64_t(__int128(std::max<int64_t>(level, 0)) *
+                            memoryHeight / highest);
     };
-    text(os, "rank", leftMargin - 80, base - 50, "rank " + Twine(rank))
-        << "<path class=\"mem\" d=\"M" << Px{leftMargin} << ' ' << Px{base};
+    text("rank", leftMargin - 80, base - 50, "rank " + Twine(rank));
+    Levels levels(leftMargin, base);
     picture.forEachLevel(rank, [&](int64_t time, int64_t level) {
-      os << 'H' << Px{x(time)} << 'V' << y(level);
+      levels.add(x(time), y(level));
     });
-    os << 'H' << Px{leftMargin + plotWidth} << 'V' << Px{base} << "Z\"/>";
-    text(os, "side", sideLeft(), base - 50, peakText(rank)) << '\n';
+    levels.add(right, base);
+    canvas.path("mem", levels.points, /*closed=*/true);
+    drawPeak(rank, base - 50);
+    canvas.endLine();
     if (facts.hasHost())
-      writeHostCurve(rank, base, highest);
-    if (int64_t limit = limitOf(rank))
-      os << "<path class=\"limit\" d=\"M" << Px{leftMargin} << ' ' << y(limit)
-         << 'H' << Px{leftMargin + plotWidth} << "\"/>\n";
+      drawHostCurve(rank, base, highest);
+    if (int64_t limit = limitOf(rank)) {
+      canvas.path("limit", {{leftMargin, y(limit)}, {right, y(limit)}});
+      canvas.endLine();
+    }
   }
 }
 

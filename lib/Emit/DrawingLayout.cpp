@@ -1,8 +1,9 @@
-//===- SvgLayout.cpp - The layout of the SVG timeline ---------------------===//
+//===- DrawingLayout.cpp - The layout of a drawn timeline -----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "Emit/SvgLayout.h"
+#include "Emit/DrawingLayout.h"
 
+#include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Words.h"
 
 #include "llvm/ADT/BitVector.h"
@@ -34,8 +35,25 @@ static StringRef legendText(StepKind kind) {
   return "reduce gradients";
 }
 
-SvgLayout::SvgLayout(const Picture &picture, const EmitOptions &options,
-                     int64_t maxWidth)
+FailureOr<int64_t> DrawingLayout::maxWidthOf(const EmitOptions &options,
+                                             DiagEngine &diags) {
+  if (!options.width)
+    return 0;
+  const Rational &scale = options.scale;
+  auto maxWidth = int64_t(__int128(options.width) * 10 * scale.denominator() /
+                          scale.numerator());
+  if (maxWidth >= leastWidth)
+    return maxWidth;
+  __int128 tenths = __int128(leastWidth) * scale.numerator();
+  __int128 unit = __int128(10) * scale.denominator();
+  auto least = int64_t((tenths + unit - 1) / unit);
+  return diags.report(
+      DiagLoc(), diag::OptionValue, std::to_string(options.width), "--width",
+      ("at least " + Twine(least) + ", the smallest width of a picture").str());
+}
+
+DrawingLayout::DrawingLayout(const Picture &picture, const EmitOptions &options,
+                             int64_t maxWidth)
     : picture(picture), schedule(picture.schedule()),
       shades(numShades(picture.numShaded())), memoryView(options.memoryView),
       facts(picture), name(options.title.value_or(schedule.name)) {
@@ -57,7 +75,7 @@ SvgLayout::SvgLayout(const Picture &picture, const EmitOptions &options,
 // Contents
 //===----------------------------------------------------------------------===//
 
-void SvgLayout::survey() {
+void DrawingLayout::survey() {
   BitVector hasSide(size(SideLane::all(schedule)));
   for (unsigned rank = 0; rank != picture.shownRanks(); ++rank) {
     const StepList &list = schedule.ranks[rank];
@@ -89,7 +107,7 @@ void SvgLayout::survey() {
 
 /// Finds the phases of the first rank. Timed phases usually alternate, so a run
 /// may be short.
-void SvgLayout::findPhases() {
+void DrawingLayout::findPhases() {
   const StepList &list = schedule.ranks[0];
   picture.forEachCompute(0, [&](const Picture::Group &group) {
     Step step = list[group.begin];
@@ -106,7 +124,7 @@ void SvgLayout::findPhases() {
     phases.clear();
 }
 
-std::string SvgLayout::sizes() const {
+std::string DrawingLayout::sizes() const {
   std::string text = sizesText(schedule);
   for (const auto &[name, value] : schedule.params)
     text += (&name == &schedule.params.front().first ? "; " : ", ") + name +
@@ -114,7 +132,7 @@ std::string SvgLayout::sizes() const {
   return text;
 }
 
-std::string SvgLayout::figures() const {
+std::string DrawingLayout::figures() const {
   const Simulation &run = picture.simulation();
   std::string text = "makespan " + picture.time(run.makespan());
   if (std::optional<Rational> bubble = run.bubbleRate(run.makespan()))
@@ -142,7 +160,7 @@ static StringRef firstLetters(StringRef text, size_t most) {
   return text.take_front(end);
 }
 
-std::string SvgLayout::sideName(SideLane lane) const {
+std::string DrawingLayout::sideName(SideLane lane) const {
   constexpr size_t most = 11;
   StringRef name = lane.name(schedule);
   return letters(name) <= most
@@ -169,7 +187,7 @@ static void wrap(std::vector<std::string> &lines, size_t most) {
   }
 }
 
-void SvgLayout::chooseWidth(int64_t maxWidth) {
+void DrawingLayout::chooseWidth(int64_t maxWidth) {
   if (memoryView != MemoryView::None)
     for (unsigned rank = 0; rank != picture.shownRanks(); ++rank) {
       int64_t size = peakText(rank).size();
@@ -198,7 +216,7 @@ void SvgLayout::chooseWidth(int64_t maxWidth) {
     digitWidth = 48;
 }
 
-void SvgLayout::layOut() {
+void DrawingLayout::layOut() {
   wrap(title, size_t((width - 2 * edge) / titleLetterWidth));
   wrap(about, size_t((width - 2 * edge) / letterWidth));
   wrap(note, size_t((width - 2 * edge) / letterWidth));
@@ -223,18 +241,40 @@ void SvgLayout::layOut() {
                : axisTop + 270;
 }
 
+void DrawingLayout::forEachColor(
+    Scheme scheme,
+    function_ref<void(const Twine &, ColorUse, Color)> visit) const {
+  visit("lane", ColorUse::Fill, idleColor(scheme));
+  if (facts.hasHost() && memoryView != MemoryView::None)
+    visit("host", ColorUse::Line, fillColor(scheme, StepKind::Reload));
+  for (unsigned number = 0; number != unsigned(StepKind::Bubble); ++number) {
+    auto kind = StepKind(number);
+    bool marked =
+        isWait(kind) && !isSendWait(kind) && waitKinds & step_facts::bit(kind);
+    if (!facts.of(kind).count && !marked)
+      continue;
+    if (!isCompute(kind)) {
+      visit("k" + Twine(number), ColorUse::Fill, fillColor(scheme, kind));
+      continue;
+    }
+    visit("t" + Twine(number), ColorUse::Text, textColor(scheme, kind));
+    for (unsigned shade = 0; shade != shades; ++shade)
+      visit("k" + Twine(number) + "s" + Twine(shade), ColorUse::Fill,
+            fillColor(scheme, kind, shade, shades));
+  }
+}
+
 /// Breaks the legend into lines; `y` becomes the last one.
-void SvgLayout::layOutLegend(int64_t &y) {
+void DrawingLayout::layOutLegend(int64_t &y) {
   int64_t legendX = edge;
-  auto item = [&](StringRef text, LegendItem::Symbol symbol,
-                  std::string symbolClass, int64_t room = 160) {
+  auto item = [&](StringRef text, LegendItem::Symbol symbol, std::string style,
+                  int64_t room = 160) {
     int64_t itemWidth = room + 50 + 54 * int64_t(text.size()) + 160;
     if (legendX != edge && legendX + itemWidth > width - edge) {
       legendX = edge;
       y += 180;
     }
-    legend.push_back(
-        {legendX, y, text.str(), symbol, std::move(symbolClass), room});
+    legend.push_back({legendX, y, text.str(), symbol, std::move(style), room});
     legendX += itemWidth;
   };
   for (unsigned kind = 0; kind != unsigned(StepKind::Bubble); ++kind)

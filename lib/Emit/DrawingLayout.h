@@ -1,10 +1,17 @@
-//===- SvgLayout.h - Layout and writer of the SVG timeline ------*- C++ -*-===//
+//===- DrawingLayout.h - The layout of a drawn timeline ---------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Of --emit=svg and --emit=tikz; Drawing.h draws it.
+//
+//===----------------------------------------------------------------------===//
 
 #pragma once
 
 #include "Emit/Palette.h"
 #include "Emit/Picture.h"
+
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/Twine.h"
 
 #include <algorithm>
 #include <string>
@@ -14,7 +21,7 @@ namespace pipec {
 
 /// The contents of a picture and the positions of its parts, in tenths of a
 /// pixel.
-class SvgLayout {
+class DrawingLayout {
 public:
   // Sizes in tenths of a pixel.
   static constexpr int64_t leftMargin = 620;
@@ -35,9 +42,17 @@ public:
   /// The smallest width at which the texts fit.
   static constexpr int64_t leastWidth = 2400;
 
+  /// The limits of what viewers of pictures and TeX can handle.
+  static constexpr Picture::Limits limits = {/*steps=*/20000, /*ranks=*/256};
+
+  /// `--width` before scaling, in tenths of a pixel; 0 without it. Reports one
+  /// at which the texts do not fit.
+  static llvm::FailureOr<int64_t> maxWidthOf(const EmitOptions &options,
+                                             DiagEngine &diags);
+
   /// With a limit the picture is at most `maxWidth` wide.
-  SvgLayout(const Picture &picture, const EmitOptions &options,
-            int64_t maxWidth);
+  DrawingLayout(const Picture &picture, const EmitOptions &options,
+                int64_t maxWidth);
 
   /// A transfer.
   struct Arrow {
@@ -51,9 +66,9 @@ public:
     int64_t x, y;
     std::string text;
     Symbol symbol;
-    /// The CSS class with the color of the symbol; without the shade for
-    /// `Shades`. Empty if there are several colors.
-    std::string symbolClass;
+    /// The style with the color of the symbol; without the shade for `Shades`.
+    /// Empty if there are several colors.
+    std::string style;
     /// The width of the symbol.
     int64_t room = 160;
   };
@@ -108,6 +123,14 @@ public:
     return shadeOf(picture.shadedOf(rank, step), picture.numShaded());
   }
 
+  /// Calls `visit(style, use, color)` for the colors of lanes, boxes, numbers
+  /// and what is on the host.
+  enum class ColorUse { Fill, Line, Text };
+  void
+  forEachColor(Scheme scheme,
+               llvm::function_ref<void(const llvm::Twine &, ColorUse, Color)>
+                   visit) const;
+
   const Picture &picture;
   const Schedule &schedule;
   /// The number of shades for the chunks, or for slices.
@@ -153,71 +176,6 @@ private:
   void layOutLegend(int64_t &y);
   std::string figures() const;
   std::string sizes() const;
-};
-
-/// A coordinate in tenths of a pixel, printed in pixels.
-struct Px {
-  int64_t tenths;
-};
-llvm::raw_ostream &operator<<(llvm::raw_ostream &os, Px px);
-
-/// Prints text with XML characters escaped and invalid characters replaced.
-struct Xml {
-  llvm::StringRef text;
-};
-llvm::raw_ostream &operator<<(llvm::raw_ostream &os, Xml xml);
-
-/// Writes a picture from top to bottom.
-class SvgWriter : SvgLayout {
-public:
-  /// `maxWidth` is in tenths of a pixel before scaling; 0 means no limit.
-  SvgWriter(const Picture &picture, const EmitOptions &options,
-            int64_t maxWidth, llvm::raw_ostream &os)
-      : SvgLayout(picture, options, maxWidth), scale(options.scale), os(os) {}
-
-  void write();
-
-private:
-  /// Writes text at a position, as a class of the style unless that is empty.
-  template <class Content>
-  static llvm::raw_ostream &text(llvm::raw_ostream &os,
-                                 llvm::StringRef textClass, int64_t x,
-                                 int64_t y, const Content &content) {
-    os << "<text";
-    if (!textClass.empty())
-      os << " class=\"" << textClass << '"';
-    return os << " x=\"" << Px{x} << "\" y=\"" << Px{y} << "\">" << content
-              << "</text>";
-  }
-  void writeHead();
-  void writeStyle();
-  void writeColors(Scheme scheme);
-  void writeTitle();
-  void writeLegend();
-  void writeSymbol(const LegendItem &item);
-  void writePhases();
-  void writeAxis();
-
-  // SvgLanes.cpp
-  void writeLanes();
-  template <class Visit>
-  void forEachBox(const Picture::Group &group, Visit visit) const;
-  template <class Visit> void forEachBox(unsigned rank, Visit visit) const;
-  void writeBox(unsigned rank, Step step, int64_t left, int64_t right,
-                int64_t top, int64_t boxHeight);
-  void writeLane(unsigned rank);
-  void writeSide(unsigned rank, size_t n,
-                 llvm::ArrayRef<Picture::Group> groups);
-  void writeMark(llvm::StringRef colorClass, int64_t x, int64_t y);
-  void writeWaits(unsigned rank);
-  void writeArrows();
-
-  void writeHeat(unsigned rank, MemoryPlace place);
-  void writeMemory();
-  void writeHostCurve(unsigned rank, int64_t base, int64_t highest);
-
-  Rational scale;
-  llvm::raw_ostream &os;
 };
 
 } // namespace pipec
