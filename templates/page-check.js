@@ -150,7 +150,7 @@ function checkedSchedule(json) {
       .map(([name, value]) => [name.slice(0, maxText), checkedNumber("params", value)]),
     ranks: number("ranks", isIndex), stages: number("stages", isIndex), microbatches: number("microbatches", isIndex),
     slices: json.slices === undefined ? 1 : number("slices", (value) => isIndex(value) && value > 0),
-    ticksPerUnit: number("ticksPerUnit", isPositive), memoryUnit: number("memoryUnit", isPositive),
+    ticksPerUnit: number("ticksPerUnit", isPositive), memoryUnit: number("memoryUnit", isPositive), memoryInBytes: json.memoryInBytes === true,
     makespan: number("makespan"), length: number("length"), from: number("from"), to: number("to"),
     phases: checkedList("phases", json.phases, null, checkedText), streams, colors: checkedColors(json.colors), lanes,
     transfers: checkedTransfers(json.transfers, lanes.length),

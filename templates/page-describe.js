@@ -29,12 +29,12 @@ function describe({ row, index, gap, side, inMemory, time }) {
   const addTimes = (from, to) => add("time", `${timeText(from)} to ${timeText(to)} (${timeText(to - from)})`);
   if (inMemory) {
     add("time", timeText(time));
-    add("in use", timeText(levelAt(lane.memory, time)));
-    add("peak", timeText(lane.peak));
-    if (lane.limit !== undefined) add("limit", timeText(lane.limit));
+    add("in use", exactSize(lane, levelAt(lane.memory, time)));
+    add("peak", exactSize(lane, lane.peak));
+    if (lane.limit !== undefined) add("limit", exactSize(lane, lane.limit));
     if (lane.host) {
-      add("on the host", timeText(levelAt(lane.host, time)));
-      add("peak there", timeText(lane.hostPeak));
+      add("on the host", exactSize(lane, levelAt(lane.host, time)));
+      add("peak there", exactSize(lane, lane.hostPeak));
     }
     return { head: head + ": memory", lines };
   }
@@ -169,6 +169,6 @@ function ranksTable() {
   byId("ranks").replaceChildren(element("caption", "", "Ranks"),
     row(Array(5).fill("th"), ["rank", "steps", "idle", "memory peak", ...withHost ? ["peak on the host"] : []]),
     ...scene.schedules.flatMap((schedule) => schedule.lanes.slice(0, 256).map((lane) => row(["th"],
-      [(scene.schedules.length > 1 ? schedule.letter + " " : "") + lane.rank, countSteps(lane), schedule.idle(lane), timeText(lane.peak),
-        ...withHost ? [timeText(lane.hostPeak ?? 0)] : []]))));
+      [(scene.schedules.length > 1 ? schedule.letter + " " : "") + lane.rank, countSteps(lane), schedule.idle(lane), sizeText(lane, lane.peak),
+        ...withHost ? [sizeText(lane, lane.hostPeak ?? 0)] : []]))));
 }

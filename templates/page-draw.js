@@ -86,7 +86,7 @@ class Painter extends RowPainter {
       if (key !== "fsdp" && sideHeight >= 7) g.fillText(shown, nameWidth - 6, row.sideY[k] + sideHeight / 2);
     });
     if (withMemory) {
-      g.fillText(timeText(schedule.memoryScale), nameWidth - 6, row.memoryY + 5);
+      g.fillText(sizeText(lane, schedule.memoryScale), nameWidth - 6, row.memoryY + 5);
       if (memoryHeight >= 16) g.fillText("0", nameWidth - 6, row.memoryY + memoryHeight - 4);
     }
     if (sideWidth > 8) {

@@ -25,7 +25,7 @@
 // Of the schedule, name, sizes, costs, bubble and shown are as displayed, params pairs
 // of a name and a value, an object in the block;
 // ranks, stages, microbatches, phases and streams, the names of those; makespan, length, from and to in ticks;
-// ticksPerUnit and memoryUnit; colors, the shades and the text color of each kind;
+// ticksPerUnit and memoryUnit; memoryInBytes, whether sizes are bytes; colors, the shades and the text color of each kind;
 // sources, [place, line]. Times are ticks; here they become units of the costs.
 function readSchedule(block) {
   const json = checkedSchedule(typeof block === "string" ? JSON.parse(block) : block), unit = json.ticksPerUnit;
@@ -70,7 +70,7 @@ function stepIn(lane, index) {
 function readLane(json, schedule, unit) {
   const lane = {
     ...readSteps(json, schedule, unit), rank: json.rank, work: json.work / unit,
-    limit: json.limit, over: json.over === true,
+    limit: json.limit, over: json.over === true, inBytes: schedule.memoryInBytes,
   };
   lane.streams = json.streams.map((steps, k) =>
     ({ ...readSteps(steps, schedule, unit), key: `stream${k + 1}`, name: schedule.streams[k] }));
@@ -281,7 +281,7 @@ function whyIdle(schedule, lane, index) {
   if (ready) {
     const name = stepName(lane, ready.index);
     lines.push(["ready", ready.held === null ? `${name}, which would fit but comes later in the order of the rank`
-      : `${name}, but the rank would keep ${timeText(ready.held)} with a limit of ${timeText(lane.limit)}`]);
+      : `${name}, but the rank would keep ${sizeText(lane, ready.held)} with a limit of ${sizeText(lane, lane.limit)}`]);
   }
   return lines;
 }
@@ -384,10 +384,22 @@ function timeText(time) {
   return String(Number(time.toFixed(6)));
 }
 
+// An amount of memory of a lane, or of a schedule: with a unit if sizes are bytes.
+function sizeText({ inBytes }, size) {
+  if (!inBytes) return timeText(size);
+  const [unit, name] = [[2 ** 30, "GiB"], [2 ** 20, "MiB"], [2 ** 10, "KiB"]].find(([least]) => size >= least) ?? [];
+  return unit ? `${(size / unit).toFixed(2)} ${name}` : `${size.toFixed(0)} B`;
+}
+
+// The same with all digits beside it.
+function exactSize(lane, size) {
+  return sizeText(lane, size) + (lane.inBytes ? ` (${timeText(size)} bytes)` : "");
+}
+
 // The peak of a lane, after a slash its limit, and the peak on the host.
 function peakText(lane) {
-  return timeText(lane.peak) + (lane.limit === undefined ? "" : ` / ${timeText(lane.limit)}`)
-    + (lane.host ? `, host ${timeText(lane.hostPeak)}` : "");
+  return sizeText(lane, lane.peak) + (lane.limit === undefined ? "" : ` / ${sizeText(lane, lane.limit)}`)
+    + (lane.host ? `, host ${sizeText(lane, lane.hostPeak)}` : "");
 }
 
 // The steps of a micro-batch in the order of their starts: [row, columns, index].

@@ -313,6 +313,8 @@ LogicalResult applyMemory(ModelSettings &settings, const GivenSettings &given,
                           DiagEngine &diags) {
   if (failed(overrideMemory(settings, given, diags)))
     return failure();
+  settings.memoryInBytes |=
+      given.inBytes || (given.model && given.model->memoryInBytes);
   roundSizes(settings.memory, settings.rounding);
   return success();
 }

@@ -28,6 +28,8 @@ struct GivenSettings {
   /// Later settings override earlier ones, figure by figure.
   std::vector<CostSettings> costs;
   std::vector<MemorySettings> memory;
+  /// The sizes are said to be in bytes.
+  bool inBytes = false;
 
   /// The unit of the model that they apply to. Empty if it was not specified,
   /// which means a stage in every command except `compare`.

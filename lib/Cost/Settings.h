@@ -266,6 +266,8 @@ struct ModelSettings {
   /// Where the layers are in their text; empty if there is none.
   LayerPlaces layerPlaces;
   MemorySettings memory;
+  /// Sizes and limits are numbers of bytes, which people read in units.
+  bool memoryInBytes = false;
   std::optional<FsdpSettings> fsdp;
   /// By micro-batch of the lists, its number in the batch, whose costs and
   /// sizes it has; empty if they are the same. Otherwise a permutation.

@@ -216,6 +216,7 @@ LogicalResult readMemoryLimit(const Arguments &args, GivenSettings &given,
   if (limit->inBytes && !sizesGiven)
     (void)diags.report(DiagLoc(), diag::LimitInBytes,
                        shortened(args.text(Opt::MemoryLimit)));
+  given.inBytes |= limit->inBytes && sizesGiven;
   given.memory.emplace_back().set(Figure::Limit, limit->value);
   return success();
 }

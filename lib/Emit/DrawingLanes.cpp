@@ -308,7 +308,8 @@ void Drawing::drawHeat(unsigned rank, MemoryPlace place) {
 }
 
 void Drawing::drawPeak(unsigned rank, int64_t y) {
-  text("side", sideLeft(), y, peakText(rank));
+  canvas.text("side", sideLeft(), y, peakText(rank),
+              facts.exactSize(facts.peak(rank)));
 }
 
 namespace {

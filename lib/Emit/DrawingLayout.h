@@ -101,11 +101,9 @@ public:
   }
   /// The peak of a rank and, if any rank has memory on the host, that there.
   std::string peakText(unsigned rank) const {
-    auto size = [&](int64_t peak) {
-      return roundedText(picture.memory().size(peak));
-    };
-    return size(facts.peak(rank)) +
-           (facts.hasHost() ? ", host " + size(facts.hostPeak(rank)) : "");
+    return facts.sizeText(facts.peak(rank)) +
+           (facts.hasHost() ? ", host " + facts.sizeText(facts.hostPeak(rank))
+                            : "");
   }
   /// The text on the box of a step: its number, or its letter if it has no
   /// unit.

@@ -209,6 +209,8 @@ void PageData::writeHeader(JsonObject &page) {
   page("ticksPerUnit", picture.costs().perUnit());
   page("makespan", run.makespan())("length", picture.length());
   page("memoryUnit", picture.memory().perUnit());
+  if (schedule.memoryInBytes)
+    page("memoryInBytes", true);
   page("from", picture.from())("to", picture.to());
   if (std::optional<Rational> bubble = run.bubbleRate(run.makespan()))
     page("bubble", percentText(*bubble));

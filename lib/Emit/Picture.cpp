@@ -8,6 +8,7 @@
 #include "Support/Decimal.h"
 #include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Diagnostics/EmitDiags.h"
+#include "Support/Words.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
@@ -321,6 +322,18 @@ PictureFacts::PictureFacts(const Picture &picture) : picture(picture) {
     highest = std::max(highest, peak);
     highestHost = std::max(highestHost, hostPeak);
   }
+}
+
+std::string PictureFacts::sizeText(int64_t size) const {
+  Rational amount = picture.memory().size(size);
+  return picture.schedule().memoryInBytes ? bytesText(amount.toDouble())
+                                          : roundedText(amount);
+}
+
+std::string PictureFacts::exactSize(int64_t size) const {
+  return picture.schedule().memoryInBytes
+             ? roundedText(picture.memory().size(size)) + " bytes"
+             : "";
 }
 
 int64_t PictureFacts::average() const {

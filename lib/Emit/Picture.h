@@ -317,6 +317,10 @@ public:
   int64_t hostPeak(unsigned rank) const { return hostPeaks[rank]; }
   bool hasHost() const { return highestHost != 0; }
   int64_t limit(unsigned rank) const { return limits[rank]; }
+  /// An amount of memory: `4`, or with a unit, `1.50 GiB`, if sizes are bytes;
+  /// then `exactSize` has all digits, else nothing.
+  std::string sizeText(int64_t size) const;
+  std::string exactSize(int64_t size) const;
   /// The highest peak, at least 1.
   int64_t highestPeak() const { return std::max(highest, highestHost); }
 

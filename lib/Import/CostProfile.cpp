@@ -63,7 +63,7 @@ private:
                {"layers", [&] { readLayers(); }},
                {"layout", [&] { readLayout(); }},
                {"sequence", [&] { readSequence(); }},
-               {"measured", [&] { (void)json.value(); }},
+               {"measured", [&] { readMeasured(); }},
                {"share", [&] { readShares(); }},
                {"sections", [&] { readSections(); }},
                {"weights", [&] { readWeights(); }},
@@ -77,6 +77,16 @@ private:
       given.per = CostPer::Part;
     if (given.per == CostPer::Layer && !given.layersSource.isValid())
       given.layersSource = given.source;
+  }
+
+  /// Reads what was measured, of which the unit matters: `"ms and bytes"`.
+  void readMeasured() {
+    if (!json.at('{'))
+      return (void)json.value();
+    members([&](StringRef key) {
+      StringRef value = json.value();
+      given.inBytes |= key == "unit" && value.contains("bytes");
+    });
   }
 
   /// Reads `[{"ranks": 2, "streams": ["out", "in"]}]`.

@@ -10,7 +10,6 @@
 #include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/FormatVariadic.h"
 
 #include <cmath>
 
@@ -176,11 +175,7 @@ std::string PlanRequest::memoryText(const json::Object &row) const {
   double size = figureOf(row, "memory");
   if (!std::isfinite(size))
     return "unknown";
-  for (auto [unit, name] :
-       {std::pair(1u << 30, "GiB"), {1u << 20, "MiB"}, {1u << 10, "KiB"}})
-    if (inBytes && size >= unit)
-      return formatv("{0:f2} {1}", size / unit, name);
-  return roundedText(size);
+  return inBytes ? bytesText(size) : roundedText(size);
 }
 
 CommandWords PlanRequest::words(bool isFixed) const {

@@ -127,7 +127,13 @@ void StepsParser::parseHeaderEntry() {
       return word == "share" ? parseShare() : parseOverlap(word);
     });
   } else if (entry == "memory") {
-    good = parseBlock(FigureBlock::Memory, schedule.memory);
+    good = parseBlock(FigureBlock::Memory, schedule.memory,
+                      [&](StringRef word) -> std::optional<bool> {
+                        if (word != "bytes")
+                          return std::nullopt;
+                        return !std::exchange(schedule.memoryInBytes, true) ||
+                               fail(word, diag::StepsEntryTwice, word);
+                      });
   } else if (entry == "fsdp") {
     good = entryOnce(seenFsdp, entry) && parseFsdp();
   } else if (entry == "expect") {

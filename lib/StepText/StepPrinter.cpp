@@ -130,6 +130,8 @@ private:
         put(" ", sharedStreamName(stream));
       put("\n");
     }
+    if (schedule.memoryInBytes)
+      put("  memory bytes\n");
     printFigures(FigureBlock::Memory, schedule.memory);
     if (schedule.fsdp)
       printFsdp(*schedule.fsdp);

@@ -6,6 +6,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/Twine.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Unicode.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -69,6 +70,14 @@ std::string shellWord(StringRef word) {
 
 std::string countText(uint64_t number, StringRef noun, StringRef plural) {
   return (Twine(number) + " " + noun + (number == 1 ? "" : plural)).str();
+}
+
+std::string bytesText(double size) {
+  for (auto [unit, name] :
+       {std::pair(1U << 30, "GiB"), {1U << 20, "MiB"}, {1U << 10, "KiB"}})
+    if (size >= unit)
+      return formatv("{0:f2} {1}", size / unit, name);
+  return formatv("{0:f0} B", size);
 }
 
 std::string listText(ArrayRef<unsigned> numbers) {

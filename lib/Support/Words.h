@@ -39,6 +39,10 @@ std::string shellWord(llvm::StringRef word);
 std::string countText(uint64_t number, llvm::StringRef noun,
                       llvm::StringRef plural = "s");
 
+/// A number of bytes in the largest of GiB, MiB and KiB that it reaches,
+/// `1.50 GiB`; below them `12 B`.
+std::string bytesText(double size);
+
 /// `0, 3, 7`.
 std::string listText(llvm::ArrayRef<unsigned> numbers);
 

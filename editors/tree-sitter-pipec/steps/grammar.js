@@ -75,7 +75,7 @@ module.exports = grammar({
 
     cost: ($) => seq("cost", optional($.scope), repeat1($.setting)),
 
-    memory: ($) => seq("memory", optional($.scope), repeat1($.setting)),
+    memory: ($) => choice(seq("memory", repeat1(choice("bytes", $.setting))), seq("memory", $.scope, repeat1($.setting))),
 
     scope: ($) => choice(seq(choice("stage", "rank", "microbatch", "slice", "nodes"), $.number), seq("edge", $.edge)),
 
