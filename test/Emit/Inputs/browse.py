@@ -268,7 +268,7 @@ def touch(page, _):
     check(all(abs(time_at(x) - time) < 0.01 for x, time in zip((130, 270), times)), "the fingers are elsewhere")
     page.shot("pinch")
     fingers("touchEnd")
-    # One finger moves, and is no tap.
+    # One finger moves, and is not a tap.
     fingers("touchStart", (200, 90))
     fingers("touchMove", (150, 90))
     fingers("touchEnd")
