@@ -248,6 +248,7 @@ LogicalResult runServe(const CommandRun &run) {
     settings.options.push_back("-I" + absolute(folder));
   std::string root = absolute(run.args.text(Opt::ImportRoot, settings.folder));
   settings.options.push_back("--import-root=" + root);
+  settings.search = SearchPath(run.program, run.args.list(Opt::Include), root);
   ServerFolder temporary;
   if (!temporary.exists())
     return reportUnwritable(run.diags, temporary.path(),

@@ -286,6 +286,19 @@ HttpResponse LiveApi::follow(const HttpRequest &request) {
   return state ? reply(std::move(*state)) : refuse(404, "there is no such job");
 }
 
+HttpResponse LiveApi::helpEditor(const HttpRequest &request) {
+  if (!places.try_acquire_for(waitTime))
+    return refuse(503, "too many programs are being compiled");
+  auto leave = make_scope_exit([&] { places.release(); });
+  Expected<json::Value> answer =
+      answerEditor(request.body, *settings.search, settings.folder);
+  if (!answer)
+    return refuse(400, toString(answer.takeError()));
+  std::string text;
+  raw_string_ostream(text) << json::Value(json::Object{{"result", *answer}});
+  return reply(std::move(text));
+}
+
 //===----------------------------------------------------------------------===//
 // Requests
 //===----------------------------------------------------------------------===//
@@ -299,8 +312,9 @@ HttpResponse LiveApi::answer(const HttpRequest &request) {
   StringRef path = request.path;
   bool reads = path == "/" || path == "/picture" || path == "/ping";
   bool follows = path == "/job" || path == "/cancel";
+  bool helps = path == "/editor" && settings.search;
   const LiveCommand *command = findLiveCommand(path);
-  if (!reads && !follows && !command)
+  if (!reads && !follows && !helps && !command)
     return refuse(404, "there is nothing at this path");
   bool isGet = request.method == "GET" || request.method == "HEAD";
   if (reads ? !isGet : request.method != "POST")
@@ -314,6 +328,8 @@ HttpResponse LiveApi::answer(const HttpRequest &request) {
                 picturePolicy);
   if (path == "/ping")
     return reply("{}");
+  if (helps)
+    return helpEditor(request);
   if (follows)
     return follow(request);
   Expected<LiveRequest> read =

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "Driver/Program.h"
 #include "Serve/ChildRun.h"
 #include "Serve/Http.h"
 #include "Serve/ServerFolder.h"
@@ -117,6 +118,8 @@ struct LiveSettings {
   std::string temporary;
   /// The files of the schedules of the library by name.
   std::map<std::string, std::string> library;
+  /// Where the editor looks for imports; without it, it has no help.
+  std::optional<SearchPath> search = std::nullopt;
   /// The page, and the one in its frame.
   std::string page, picture;
 };
@@ -124,6 +127,14 @@ struct LiveSettings {
 /// A path to which a page posts a LiveRequest, and the command that it runs
 /// (LiveApi.cpp).
 struct LiveCommand;
+
+/// The answer of the language server to a request of the editor, in JSON with
+/// `program`, `method` and `params` without the document, which imports from
+/// `folder`. An action has its `edits`. Fails for other methods and bad
+/// parameters.
+llvm::Expected<llvm::json::Value> answerEditor(llvm::StringRef body,
+                                               const SearchPath &search,
+                                               llvm::StringRef folder);
 
 /// Answers the requests of the live page. Knows nothing of sockets; each run of
 /// a command is a process of its own, with limits.
@@ -134,6 +145,8 @@ struct LiveCommand;
 ///     POST /compile, /export, /lint      a LiveRequest: the answer of the run
 ///     POST /compare, /search, /derive, /plan, /calibrate
 ///                                        a LiveRequest: starts a job
+///     POST /editor                       {"program", "method", "params"}: the
+///                                        result of the language server
 ///     POST /job?id=N, /cancel?id=N       the state of the job
 ///
 /// The answer of a run, and the `answer` of a job that has ended, has
@@ -159,6 +172,7 @@ private:
   HttpResponse runNow(const LiveCommand &command, const LiveRequest &request);
   HttpResponse startJob(const LiveCommand &command, const LiveRequest &request);
   HttpResponse follow(const HttpRequest &request);
+  HttpResponse helpEditor(const HttpRequest &request);
   ChildRequest childOf(const LiveCommand &command, const LiveRequest &request,
                        const RunFolder &folder) const;
   std::shared_ptr<RunFolder> makeFolder();

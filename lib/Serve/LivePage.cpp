@@ -21,16 +21,19 @@ constexpr char pageTemplate[] =
 // clang-format off
 constexpr char pageStyle[] =
 #include "Serve/codemirror.css.inc"
+#include "Serve/show-hint.css.inc"
 #include "Serve/page.css.inc"
     ;
 // In the order in which they run.
 constexpr char pageProgram[] =
 #include "Serve/codemirror.js.inc"
+#include "Serve/show-hint.js.inc"
 #include "Serve/mode.js.inc"
 #include "Serve/link.js.inc"
 #include "Serve/server.js.inc"
 #include "Serve/state.js.inc"
 #include "Serve/editor.js.inc"
+#include "Serve/language.js.inc"
 #include "Serve/form.js.inc"
 #include "Serve/page.js.inc"
 #include "Serve/tabs.js.inc"

@@ -51,6 +51,7 @@ function showMessages(messages) {
   editor.getAllMarks().forEach((mark) => mark.clear());
   editor.clearGutter("marks");
   editor.operation(() => messages.filter(isHere).forEach(markMessage));
+  if (messages.some(isHere)) offerCorrections(messages);
   byId("messages").replaceChildren(...messages.map((message) =>
     element("li", { class: message.severity }, messageText(message),
       message.notes?.length ? element("ul", {}, ...message.notes.map((note) =>

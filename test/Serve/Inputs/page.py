@@ -203,6 +203,59 @@ def frameworks(page, _):
     check("expect makespan == " in page.program() and page.id("messages").text == "", page.id("messages").text)
 
 
+def language(page, _):
+    """Completion, descriptions and corrections of the language server in the editor."""
+    page.change(lambda: page.set_program(PROGRAM))
+    page.type_at(3, 3, "coold")
+    hints = page.wait(lambda: page.driver.find_elements(By.CSS_SELECTOR, ".CodeMirror-hint"), "no completion")
+    check(hints[0].text.startswith("cooldown"), hints[0].text)
+    page.driver.switch_to.active_element.send_keys(Keys.ENTER)
+    page.wait(lambda: "  cooldown" in page.program().splitlines()[2], page.program())
+    page.change(lambda: page.set_program(PROGRAM))
+    # By the keyboard, and by the mouse.
+    page.type_at(2, 14, Keys.CONTROL + "i")
+    page.wait(lambda: page.id("hover").is_displayed() and "loop" in page.id("hover").text, "no description")
+    page.driver.switch_to.active_element.send_keys(Keys.ARROW_DOWN)
+    page.wait(lambda: not page.id("hover").is_displayed(), "the description stays")
+    word = page.driver.find_element(By.CSS_SELECTOR, ".CodeMirror .cm-keyword")
+    ActionChains(page.driver).move_to_element(word).perform()
+    page.wait(lambda: page.id("hover").is_displayed() and page.id("hover").text, "no description")
+    ActionChains(page.driver).move_to_element(page.id("name")).perform()
+    page.wait(lambda: not page.id("hover").is_displayed(), "the description stays")
+    # A correction of a word.
+    page.set_program(PROGRAM.replace("placement loop", "placement lop"))
+    fix = page.wait(lambda: page.driver.find_elements(By.CSS_SELECTOR, "#messages .fix"), "no correction")[0]
+    check("loop" in fix.text, fix.text)
+    page.change(fix.click)
+    check(page.program() == PROGRAM, page.program())
+
+
+def axe(page, _):
+    """No violations of the rules of axe (PIPEC_AXE names axe.min.js), in light and dark, in each tab and with an error."""
+    script = pathlib.Path(os.environ["PIPEC_AXE"]).read_text()
+    code = script + ("; const done = arguments[arguments.length - 1]; axe.run(document, {iframes: false}).then(({violations}) => done(violations"
+                     ".flatMap(({id, nodes}) => nodes.map((node) => `${id}: ${node.html.slice(0, 120)} ${node.failureSummary}`))))")
+
+    def test(what):
+        found = page.driver.execute_async_script(code)
+        check(found == [], f"{what}: {json.dumps(found, indent=1)}")
+
+    for scheme in "light", "dark":
+        for width in 1440, 390:
+            resize(page, width, scheme)
+            for name in TABS:
+                page.tab(name)
+                idle(page)
+                test(f"{name} in {scheme}, {width} pixels")
+    page.open_menu("more")
+    test("a menu")
+    page.open_menu("saveAs")
+    test("another menu")
+    page.set_program(PROGRAM.replace("placement loop", "placement lop"))
+    page.wait(lambda: page.driver.find_elements(By.CSS_SELECTOR, "#messages .fix"), "no correction")
+    test("an error")
+
+
 def look_at_saved(page, name, makespan):
     """A saved page has all that the page had, and sends no request."""
     page.wait(lambda: page.status() == "saved", f"{page.status()} {page.messages()}")

@@ -130,6 +130,32 @@ def compiling(served):
     check(answer["output"] is None and "no effect" in answer["diagnostics"][0]["message"], f"{answer}")
 
 
+def helping(served):
+    """The editor gets the answers of the language server, for its methods, and no file outside the folders."""
+    def ask(method, program=ORDERED, **params):
+        return served.post("/editor", {"program": program, "method": f"textDocument/{method}", "params": params})
+
+    place = {"line": 1, "character": 4}
+    status, answer = ask("completion", position=place)
+    check(status == 200 and "placement" in [one["label"] for one in answer["result"]], f"{answer}")
+    status, answer = ask("hover", position=place)
+    check(status == 200 and "placement" in answer["result"]["contents"]["value"], f"{answer}")
+    status, answer = ask("codeAction", ORDERED.replace("loop", "lop"),
+                         range={"start": {"line": 0, "character": 0}, "end": {"line": 9, "character": 0}})
+    check(status == 200 and [(one["title"], one["edits"][0]["newText"]) for one in answer["result"]] == [("Change to `loop`", "loop")], f"{answer}")
+    for method in "rename", "formatting", "../hover", "":
+        check(ask(method, position=place)[0] == 400, method)
+    for body in (b"", b"{", b"[]", b'{"program": 1, "method": "textDocument/hover", "params": {}}', b'{"program": "", "method": "textDocument/hover"}'):
+        check(served.post("/editor", body)[0] == 400, f"{body}")
+    check(ask("hover", "x" * 300000, position=place)[0] == 400, "a large program")
+    check(ask("hover")[0] == 400 and ask("hover", position={"line": "x"})[0] == 400, "no place")
+    # Imports are as those of the compiler.
+    secret = pathlib.Path(tempfile.mkdtemp()) / "secret.pipe"
+    secret.write_text("fn hidden(x) { x }\n")
+    status, answer = ask("completion", f'import "{secret}";\n' + ORDERED.replace("F B", "hid"), position={"line": 5, "character": 27})
+    check(status == 200 and "hidden" not in [one["label"] for one in answer["result"]], "a name of another folder")
+
+
 def verdicts(served):
     """Lint for a framework, closed forms and plans."""
     status, answer = served.run("/lint", ORDERED, **{"for": "megatron"})
