@@ -25,7 +25,7 @@
 # rustc, asan, assertions, setuptools (Python has it), release (the files of a release were made), systems (minimal systems were made),
 # venv (environments of Python can be made), emacs (with Eglot), fish, groff, hx, mandoc, mkdocs, mypy, npm, nvim, nvim-0.8 (or
 # later), tree-sitter (it can generate and compile parsers), zsh, browser (Chromium that Selenium can drive),
-# cairosvg, server (pipec has one), all (the long tests were asked for), root (the tests run as root).
+# cairosvg, axe (PIPEC_AXE names axe.min.js), server (pipec has one), all (the long tests were asked for), root (the tests run as root).
 
 import glob
 import importlib.util
@@ -144,6 +144,9 @@ if config.eigen_include:
 if (os.path.exists("/usr/bin/chromedriver") and os.path.exists("/usr/bin/chromium")
         and importlib.util.find_spec("selenium")):
     config.available_features.add("browser")
+if os.path.exists(os.environ.get("PIPEC_AXE", "")):
+    config.available_features.add("axe")
+    config.environment["PIPEC_AXE"] = os.environ["PIPEC_AXE"]
 if not subprocess.call([config.python, "-c", "import cairosvg"], stderr=subprocess.DEVNULL):
     config.available_features.add("cairosvg")
 if "address" in config.pipec_sanitize:
