@@ -205,10 +205,11 @@ static LogicalResult exportPage(const CommandRun &run, json::Object facts,
     return failure();
   FailureOr<const CheckedSchedule *> checked =
       (*source)->schedule(run.args.text(Opt::Schedule), run.diags);
+  if (failed(checked))
+    return failure();
   FailureOr<Schedule> schedule =
       request.makeSchedule(**source, std::move(lowering), run.diags);
-  if (failed(checked) || failed(schedule) ||
-      failed(passes->run(*schedule, run.diags)))
+  if (failed(schedule) || failed(passes->run(*schedule, run.diags)))
     return failure();
   std::vector<std::string> ownSizes;
   for (const ast::ParamDecl &param : (*checked)->decl->params)

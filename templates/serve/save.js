@@ -67,6 +67,8 @@ function serveCommand() {
 function showSaved() {
   if (!config.saved) return;
   byId("saved").hidden = false;
+  byId("savedProfile").hidden = !state.profile;
+  byId("saveItsProfile").onclick = byId("saveProfile").onclick;
   byId("serveCommand").textContent = serveCommand();
   for (const [path, show] of Object.entries(shownResults)) if (answers[path]) show(answers[path]);
   for (const one of document.querySelectorAll("main :is(input, select, form button)")) one.disabled = one.id !== "saveProfile";
@@ -77,5 +79,8 @@ const shownResults = { "/compare": showComparison, "/search": showSearch, "/plan
 
 if (config.saved) {
   document.body.classList.add("saved");
+  // Tabs without a result have nothing to show.
+  for (const [name, has] of [["compare", "/compare"], ["search", "/search"], ["plan", "/plan"], ["run", "/lint"]])
+    if (!answers[has]) leaveOutTab(name);
   editor.setOption("readOnly", true);
 }

@@ -15,6 +15,12 @@ function showTab(name) {
   onTab[state.tab]?.(true);
 }
 
+function leaveOutTab(name) {
+  byId(`tab-${name}`).remove();
+  byId(`panel-${name}`).remove();
+  tabs.splice(tabs.findIndex((tab) => nameOfTab(tab) === name), 1);
+}
+
 for (const tab of tabs)
   tab.onclick = () => {
     showTab(nameOfTab(tab));

@@ -294,6 +294,20 @@ def exported(shots):
         check(how == "pipec serve one_f_one_b.pipe microbatches=64 ranks=16 --cost=p2p=1/2 --target=torch", how)
         page.driver.find_element(By.CSS_SELECTOR, "#saved .export").click()
         check(page.saved("one_f_one_b.pipe") == page.program(), "the program")
+        shown_tabs = page.js("return [...document.querySelectorAll('[role=tab]')].map(({id}) => id)")
+        check(shown_tabs == ["tab-picture", "tab-compare", "tab-run"], f"{shown_tabs}")
+        check(not page.id("savedProfile").is_displayed(), "a profile")
+        # With the costs of a profile, and false clauses as messages.
+        pathlib.Path(folder, "mine.pipe").write_text(PROGRAM.replace("placement", "expect makespan == 1; placement"))
+        pathlib.Path(folder, "costs.json").write_text('{"F": 3, "stages": {"0": {"B": 4}}}')
+        subprocess.run(["pipec", "serve", "mine.pipe", "p=3", "--cost-profile=costs.json", "--export=three"], cwd=folder, stderr=subprocess.PIPE,
+                       check=True)
+        page.driver.get(f"file://{folder}/three/index.html")
+        page.wait(lambda: page.status() == "saved", page.status())
+        check(page.figures()["ranks"] == ["3"] and "expected == 1" in page.id("messages").text, page.id("messages").text)
+        check(page.id("serveCommand").text == "pipec serve mine.pipe ranks=3 --cost-profile=costs.json", page.id("serveCommand").text)
+        page.id("saveItsProfile").click()
+        check(page.saved("costs.json") == pathlib.Path(folder, "costs.json").read_text(), "the profile")
         page.close()
 
 
