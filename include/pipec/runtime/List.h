@@ -95,7 +95,7 @@ inline void List::Parts::checkTransfers() const {
                            source + " --target=cpp --emit=ir` adds them)");
 }
 
-/// FNV-1a of the steps of all ranks, and never 0. Lines and names are no part.
+/// FNV-1a of the steps of all ranks without lines and names, and never 0.
 inline std::uint32_t List::Parts::digest() const {
   std::uint32_t hash = 2166136261u;
   auto add = [&](int value) {
