@@ -66,7 +66,7 @@ class Words:
         figures = (root / "lib/Cost/Figures.def").read_text()
         self.figures = sorted({name for name in re.findall(r'^PIPEC_FIGURE\(\w+, \w+, "(?:\w+ )?(\w+)"', figures, re.M)
                                if len(name) > 1})
-        self.scopes = [word for word in re.findall(r'^PIPEC_SCOPE\(\w+, "(\w+)", [1-9]', figures, re.M)]
+        self.scopes = list(dict.fromkeys(re.findall(r'^PIPEC_SCOPE\(\w+, "(\w+)", [1-9]', figures, re.M)))
         steps = (root / "lib/Support/Steps.def").read_text()
         self.kinds = re.findall(r'^PIPEC_(?:STEP|IDLE)_ROW\(\w+, "(\w+)"', steps, re.M)
         assert self.metrics and self.figures and self.scopes and len(self.kinds) > 10

@@ -77,7 +77,12 @@ module.exports = grammar({
 
     memory: ($) => choice(seq("memory", repeat1(choice("bytes", $.setting))), seq("memory", $.scope, repeat1($.setting))),
 
-    scope: ($) => choice(seq(choice("stage", "rank", "microbatch", "slice", "nodes"), $.number), seq("edge", $.edge)),
+    scope: ($) =>
+      choice(
+        seq("stage", $.number, optional(seq("microbatch", $.number))),
+        seq(choice("rank", "microbatch", "slice", "nodes"), $.number),
+        seq("edge", $.edge),
+      ),
 
     setting: ($) =>
       seq(
