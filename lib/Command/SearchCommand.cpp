@@ -99,11 +99,17 @@ LogicalResult SearchRun::readSizes() {
   // With --placement=best the largest number to compare.
   unsigned chunks =
       args.text(Opt::PlacementName) == "best" ? 2 : request.chunks;
+  if (failed(
+          store(sizes.required(args, "ranks", maxRanks, diags), request.ranks)))
+    return failure();
+  // Enough for both ramps, and for blocks without idle time to pay.
+  std::optional<unsigned> microbatches;
+  if (args.has(Opt::EveryM))
+    microbatches = std::min(8 * request.ranks + 8, maxUnits);
   return success(
-      succeeded(store(sizes.required(args, "ranks", maxRanks, diags),
-                      request.ranks)) &&
-      succeeded(store(sizes.required(args, "microbatches", maxUnits, diags),
-                      request.microbatches)) &&
+      succeeded(store(
+          sizes.required(args, "microbatches", maxUnits, diags, microbatches),
+          request.microbatches)) &&
       succeeded(store(sizes.required(args, "chunks", maxStages / request.ranks,
                                      diags, chunks),
                       request.chunks)));
@@ -119,10 +125,10 @@ LogicalResult SearchRun::checkModel() {
                ? needs(Opt::Layouts, "--schedule with an input, whose order "
                                      "then remains")
                : success();
-  for (Opt option :
-       {Opt::Backward, Opt::MemoryBy, Opt::Seed, Opt::Within,
-        Opt::RequireWithin, Opt::Prove, Opt::Start, Opt::Minimize,
-        Opt::Frontier, Opt::Readable, Opt::Certificate, Opt::Library})
+  for (Opt option : {Opt::Backward, Opt::MemoryBy, Opt::Seed, Opt::Within,
+                     Opt::RequireWithin, Opt::Prove, Opt::Start, Opt::Minimize,
+                     Opt::Frontier, Opt::Readable, Opt::EveryM,
+                     Opt::Certificate, Opt::Library})
     if (args.has(option))
       return args.reportUseless(
           option, "on a search for the layout of a schedule", diags);
@@ -201,7 +207,7 @@ LogicalResult SearchRun::checkLayouts() {
 LogicalResult SearchRun::checkSlices() {
   if (!request.model)
     request.slices = args.number(Opt::Slices).value_or(1);
-  for (Opt option : {Opt::Readable, Opt::Layouts})
+  for (Opt option : {Opt::Readable, Opt::EveryM, Opt::Layouts})
     if (request.slices != 1 && args.has(option))
       return needs(option, "whole micro-batches, without --slices");
   return success();
@@ -251,8 +257,8 @@ LogicalResult SearchRun::readOptions() {
   request.split = form != "whole";
   request.mixed = form == "mixed";
   // These take a word per rank.
-  for (Opt option :
-       {Opt::Certificate, Opt::Readable, Opt::Minimize, Opt::Frontier})
+  for (Opt option : {Opt::Certificate, Opt::Readable, Opt::EveryM,
+                     Opt::Minimize, Opt::Frontier})
     if (args.has(option) && wordsFor.empty())
       wordsFor = optionInfo(option).spelling();
   request.oneForm = !wordsFor.empty();
@@ -268,8 +274,12 @@ LogicalResult SearchRun::readOptions() {
     plainFor = "--layouts";
   if (args.has(Opt::MemoryBy) && !plain && !plainFor.empty())
     return needs(Opt::MemoryBy, "plain, with " + plainFor);
+  if (args.has(Opt::EveryM) && args.has(Opt::Output) && !asProgram)
+    return needs(Opt::Output, "a name with .pipe for --every-m");
   savesMemory = !plain && plainFor.empty();
-  request.certified = args.has(Opt::Certificate);
+  request.certified = args.has(Opt::Certificate) ? "a certificate"
+                      : args.has(Opt::EveryM)    ? "--every-m"
+                                                 : "";
   request.library = args.isOn(Opt::Library, true);
   for (StringRef input : args.list(Opt::Start))
     request.starts.push_back(input.str());
@@ -422,7 +432,7 @@ FailureOr<PlacementResult> SearchRun::findAll() {
                                   result->found, diags),
                    frontier)))
     return failure();
-  if (args.has(Opt::Readable) &&
+  if ((args.has(Opt::Readable) || args.has(Opt::EveryM)) &&
       failed(searcher.makeReadable(
           result->problem, SearchLimits{request.work()}, result->found)))
     return failure();
@@ -496,6 +506,11 @@ LogicalResult SearchRun::run() {
   report.layouts = layouts;
   report.minimal = minimal;
   report.frontier = std::move(frontier);
+  if (args.has(Opt::EveryM)) {
+    progress.phase("proving");
+    if (failed(store(makeEveryM(*found, search, diags), report.everyM)))
+      return failure();
+  }
   if (args.has(Opt::Certificate)) {
     if (failed(certify(*found, report)))
       return failure();
@@ -504,8 +519,10 @@ LogicalResult SearchRun::run() {
       certifyOthers(*result, report);
   }
   if (args.has(Opt::Output) && failed(CommandRun::write([&](raw_ostream &os) {
-        if (asProgram &&
-            (found->schedule.numSlices != 1 || !found->memoryBy.empty()))
+        if (report.everyM)
+          os << report.everyM->program;
+        else if (asProgram &&
+                 (found->schedule.numSlices != 1 || !found->memoryBy.empty()))
           search::writeLists(found->schedule, found->makespan, found->peaks,
                              os);
         else if (asProgram)

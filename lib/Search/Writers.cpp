@@ -33,17 +33,17 @@ class Writer {
 public:
   explicit Writer(raw_ostream &os) : os(os) {}
 
-  void head(const ScheduleHeader &header);
-  void tail(unsigned ranks, Rational makespan, ArrayRef<Rational> peaks);
+  void head(const ScheduleHeader &header, const EveryProgram *every = nullptr);
+  void tail(unsigned ranks, ArrayRef<std::string> clauses);
 
   void settings(FigureBlock block, const FigureSet &figures,
                 ArrayRef<CostSettings::Overlap> overlaps = {},
                 ArrayRef<std::string> layers = {},
                 ArrayRef<CostSettings::Share> shares = {});
   /// The pattern of a rank, in which the steps of [begin, end), if that is not
-  /// empty, are so many equal blocks.
+  /// empty, are so many equal blocks, whose number is written as `times`.
   void pattern(unsigned rank, ArrayRef<std::string> steps, size_t begin = 0,
-               size_t end = 0, size_t blocks = 1);
+               size_t end = 0, size_t blocks = 1, StringRef times = "");
 
 private:
   static constexpr size_t lineWidth = 100;
@@ -275,12 +275,12 @@ void Writer::steps(ArrayRef<std::string> texts) {
 }
 
 void Writer::pattern(unsigned rank, ArrayRef<std::string> texts, size_t begin,
-                     size_t end, size_t blocks) {
+                     size_t end, size_t blocks, StringRef times) {
   os << "  pattern r" << rank << "() {\n";
   steps(texts.take_front(begin));
   endLine();
   if (begin != end) {
-    add("repeat " + Twine(blocks) + " {");
+    add("repeat " + times + " {");
     steps(texts.slice(begin, (end - begin) / blocks));
     line += " }";
     endLine();
@@ -290,11 +290,14 @@ void Writer::pattern(unsigned rank, ArrayRef<std::string> texts, size_t begin,
   os << "  }\n";
 }
 
-void Writer::head(const ScheduleHeader &header) {
+void Writer::head(const ScheduleHeader &header, const EveryProgram *every) {
   unsigned ranks = header.numRanks, slices = header.numSlices;
   unsigned microbatches = header.numMicrobatches();
-  os << "// Found by `pipec search` for these sizes, costs and memory.\n"
-     << "schedule found(ranks p = " << ranks
+  os << "// Found by `pipec search` for these " << (every ? "ranks" : "sizes")
+     << ", costs and memory.\n";
+  if (every)
+    os << "// " << every->comment << '\n';
+  os << "schedule found(ranks p = " << ranks
      << ", microbatches m = " << microbatches;
   if (slices > 1)
     os << ", slices s = " << slices;
@@ -326,33 +329,84 @@ void Writer::head(const ScheduleHeader &header) {
       os << "  connect " << edge.from << " -> " << edge.to << ";\n";
   });
   os << (onChain ? "" : " }\n");
-  os << "  require p == " << ranks << " && m == " << microbatches;
-  if (slices > 1)
-    os << " && s == " << slices;
-  os << ", \"found for ranks = " << ranks
-     << ", microbatches = " << microbatches;
-  if (slices > 1)
-    os << ", slices = " << slices;
-  os << "\";\n";
+  os << "  require p == " << ranks;
+  if (every) {
+    os << " && m >= " << every->least;
+    if (every->step != 1)
+      os << " && (m - " << every->least << ") % " << every->step << " == 0";
+    os << ", \"found for ranks = " << ranks
+       << ", microbatches = " << every->least << " + ";
+    if (every->step != 1)
+      os << every->step << ' ';
+    os << "n\";\n";
+  } else {
+    os << " && m == " << microbatches;
+    if (slices > 1)
+      os << " && s == " << slices;
+    os << ", \"found for ranks = " << ranks
+       << ", microbatches = " << microbatches;
+    if (slices > 1)
+      os << ", slices = " << slices;
+    os << "\";\n";
+  }
   settings(FigureBlock::Cost, header.costs, header.costs.overlaps,
            header.layers, header.costs.shares);
   settings(FigureBlock::Memory, header.memory);
 }
 
-void Writer::tail(unsigned ranks, Rational makespan, ArrayRef<Rational> peaks) {
+void Writer::tail(unsigned ranks, ArrayRef<std::string> clauses) {
   os << "  steady {\n";
   for (unsigned rank = 0; rank != ranks; ++rank)
     os << "    if rank == " << rank << " { r" << rank << "() }\n";
-  os << "  }\n  expect makespan == " << makespan << ";\n  expect peak(rank) <= "
-     << *std::max_element(peaks.begin(), peaks.end()) << ";\n}\n";
+  os << "  }\n";
+  for (const std::string &clause : clauses)
+    os << "  expect " << clause << ";\n";
+  os << "}\n";
 }
 
-void writeProgram(const Model &model, const Words &words,
-                  const std::optional<Periodic> &blocks, Rational makespan,
-                  ArrayRef<Rational> peaks, raw_ostream &os) {
+/// The clauses of one size.
+static std::vector<std::string> clausesOf(Rational makespan,
+                                          ArrayRef<Rational> peaks) {
+  std::string most;
+  raw_string_ostream(most) << *std::max_element(peaks.begin(), peaks.end());
+  std::string time;
+  raw_string_ostream(time) << makespan;
+  return {"makespan == " + time, "peak(rank) <= " + most};
+}
+
+/// The place of the blocks of a rank, with the equal ones around them.
+static std::pair<size_t, size_t> blocksOf(const Problem &problem,
+                                          const Periodic &blocks,
+                                          ArrayRef<uint8_t> word,
+                                          unsigned rank) {
+  size_t size = blocks.batch * problem.numLetters();
+  size_t begin = blocks.begins[rank], end = begin + size * blocks.copies;
+  ArrayRef<uint8_t> block = word.slice(begin, size);
+  while (begin >= size && word.slice(begin - size, size) == block)
+    begin -= size;
+  while (word.size() - end >= size && word.slice(end, size) == block)
+    end += size;
+  return {begin, end};
+}
+
+uint32_t leastOf(const Problem &problem, const Words &words,
+                 const Periodic &blocks) {
+  // With one block on the rank that repeats it least.
+  size_t size = blocks.batch * problem.numLetters(), fewest = SIZE_MAX;
+  for (unsigned rank = 0; rank != problem.ranks; ++rank) {
+    auto [begin, end] = blocksOf(problem, blocks, words[rank], rank);
+    fewest = std::min(fewest, (end - begin) / size);
+  }
+  return problem.microbatches - uint32_t(fewest - 1) * blocks.batch;
+}
+
+static void writeProgram(const Model &model, const Words &words,
+                         const std::optional<Periodic> &blocks,
+                         const EveryProgram *every,
+                         ArrayRef<std::string> clauses, raw_ostream &os) {
   const Problem &problem = model.problem;
   Writer writer(os);
-  writer.head(model.header);
+  writer.head(model.header, every);
   for (unsigned rank = 0; rank != problem.ranks; ++rank) {
     const Word &word = words[rank];
     // Idle stages have no steps.
@@ -367,18 +421,34 @@ void writeProgram(const Model &model, const Words &words,
       writer.pattern(rank, texts(0, word.size()));
       continue;
     }
-    ArrayRef<uint8_t> all = word;
-    size_t size = blocks->batch * problem.numLetters();
-    size_t begin = blocks->begins[rank], end = begin + size * blocks->copies;
-    ArrayRef<uint8_t> block = all.slice(begin, size);
-    while (begin >= size && all.slice(begin - size, size) == block)
-      begin -= size;
-    while (all.size() - end >= size && all.slice(end, size) == block)
-      end += size;
+    auto [begin, end] = blocksOf(problem, *blocks, word, rank);
+    size_t count = (end - begin) / (blocks->batch * problem.numLetters());
+    std::string times = std::to_string(count);
+    if (every) {
+      // The micro-batches of the ramps of this rank.
+      uint64_t others = problem.microbatches - count * blocks->batch;
+      times = others ? "m - " + std::to_string(others) : "m";
+      if (blocks->batch != 1)
+        times = (others ? "(" + times + ")" : times) + " / " +
+                std::to_string(blocks->batch);
+    }
     writer.pattern(rank, texts(0, word.size()), texts(0, begin).size(),
-                   texts(0, end).size(), (end - begin) / size);
+                   texts(0, end).size(), count, times);
   }
-  writer.tail(problem.ranks, makespan, peaks);
+  writer.tail(problem.ranks, clauses);
+}
+
+void writeProgram(const Model &model, const Words &words,
+                  const std::optional<Periodic> &blocks, Rational makespan,
+                  ArrayRef<Rational> peaks, raw_ostream &os) {
+  writeProgram(model, words, blocks, /*every=*/nullptr,
+               clausesOf(makespan, peaks), os);
+}
+
+void writeEveryProgram(const Model &model, const Words &words,
+                       const Periodic &blocks, const EveryProgram &every,
+                       raw_ostream &os) {
+  writeProgram(model, words, blocks, &every, every.clauses, os);
 }
 
 void writeLists(const Schedule &schedule, Rational makespan,
@@ -396,7 +466,7 @@ void writeLists(const Schedule &schedule, Rational makespan,
     }
     writer.pattern(rank, texts);
   }
-  writer.tail(schedule.numRanks, makespan, peaks);
+  writer.tail(schedule.numRanks, clausesOf(makespan, peaks));
 }
 
 //===----------------------------------------------------------------------===//

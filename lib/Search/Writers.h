@@ -17,6 +17,26 @@ void writeProgram(const Model &model, const Words &words,
                   const std::optional<Periodic> &blocks, Rational makespan,
                   llvm::ArrayRef<Rational> peaks, llvm::raw_ostream &os);
 
+/// What a program for every number of micro-batches says.
+struct EveryProgram {
+  /// It takes `least` + `step` n micro-batches.
+  uint32_t least = 1, step = 1;
+  std::string comment;
+  /// `makespan == 30 * m + 12 if m >= 9`
+  std::vector<std::string> clauses = {};
+};
+
+/// The least number of micro-batches with which the words keep a block on each
+/// rank.
+uint32_t leastOf(const Problem &problem, const Words &words,
+                 const Periodic &blocks);
+
+/// Writes words as a program that repeats the blocks as often as the number of
+/// micro-batches asks for.
+void writeEveryProgram(const Model &model, const Words &words,
+                       const Periodic &blocks, const EveryProgram &every,
+                       llvm::raw_ostream &os);
+
 /// Writes the lists of a schedule of one direction without transfers, in such a
 /// program. A step names its micro-batch, and its slice, where these are not
 /// those that a program counts.

@@ -133,10 +133,10 @@ FailureOr<SearchProblem> ScheduleSearch::prepare(const SearchRequest &request) {
       header, request.split, diags, recomputedStages(request));
   if (failed(model))
     return failure();
-  if ((request.certified || request.slices != 1) &&
+  if ((!request.certified.empty() || request.slices != 1) &&
       search::overlapsGain(*model, /*mixed=*/request.slices != 1))
     return diags.report(DiagLoc(), diag::SearchOverlaps,
-                        request.slices == 1 ? "a certificate"
+                        request.slices == 1 ? request.certified
                                             : "a search with slices");
   SearchProblem problem{request, std::move(*model)};
   if (request.mixed &&

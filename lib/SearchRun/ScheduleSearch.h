@@ -52,9 +52,9 @@ struct SearchRequest {
   std::shared_ptr<const Schedule> model = nullptr;
   /// The order of `model` is kept, too: its layout is searched.
   bool isFixed = false;
-  /// The bound is to be certified, so that costs at which overlaps gain are
-  /// refused.
-  bool certified = false;
+  /// What needs a bound of words, so that costs at which overlaps gain are
+  /// refused: `a certificate`. Empty if nothing does.
+  llvm::StringRef certified = "";
   /// Costs and memory.
   GivenSettings given;
   /// The limits of memory are ignored.

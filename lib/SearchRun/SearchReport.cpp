@@ -168,6 +168,32 @@ void SearchReport::printBlocks(raw_ostream &os) const {
   os << '\n';
 }
 
+/// The line of the makespans, and how good it is.
+void SearchReport::printEveryM(raw_ostream &os) const {
+  if (!everyM)
+    return;
+  const EveryM &every = *everyM;
+  os << "  every m = " << every.sizes(every.from) << ": makespan "
+     << lineText(every.makespan) << ", proven\n  ";
+  StringRef cover = coverText(result.coverage);
+  if (every.optimalFrom) {
+    os << "optimal for every m = " << every.sizes(*every.optimalFrom)
+       << ", for this placement and memory" << (cover.empty() ? "" : ", ")
+       << cover << '\n';
+    return;
+  }
+  os << "bound " << lineText(every.bound)
+     << " for every m >= " << every.boundFrom << (cover.empty() ? "" : ", ")
+     << cover << ": at most ";
+  if (every.makespan.rate == every.bound.rate)
+    os << decimalText(*Rational::sub(every.makespan.base, every.bound.base))
+       << " above the optimum\n";
+  else if (auto gap = excess(every.makespan.rate, every.bound.rate))
+    os << gapText(*gap) << " above the optimum in the long run\n";
+  else
+    os << "as much\n";
+}
+
 /// The best layout, its bound among all layouts, and the even layout.
 void SearchReport::printLayouts(raw_ostream &os) const {
   if (!layouts)
@@ -340,6 +366,7 @@ void SearchReport::print(raw_ostream &os) const {
   printAll(os);
   printLayouts(os);
   printBlocks(os);
+  printEveryM(os);
   printPlacements(os);
   printLibrary(os);
   printNotTaken(os);

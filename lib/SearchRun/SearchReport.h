@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "SearchRun/EveryM.h"
 #include "SearchRun/PlacementSearch.h"
 #include "Support/Decimal.h"
 
@@ -46,6 +47,8 @@ public:
   bool savesMemory = false;
   /// Result of `--layouts`, if given.
   std::optional<LayoutSummary> layouts;
+  /// Result of `--every-m`, if given.
+  std::optional<EveryM> everyM;
   /// Results of `--minimize` and `--frontier`.
   std::optional<MinimalMemory> minimal;
   std::vector<MemoryPoint> frontier;
@@ -77,6 +80,8 @@ private:
   void printMemoryBy(llvm::raw_ostream &os) const;
   void printMemoryBy(llvm::json::OStream &json) const;
   void printBlocks(llvm::raw_ostream &os) const;
+  void printEveryM(llvm::raw_ostream &os) const;
+  void printEveryM(llvm::json::OStream &json) const;
   void printLayouts(llvm::raw_ostream &os) const;
   void printLayouts(llvm::json::OStream &json) const;
   void printPlacements(llvm::raw_ostream &os) const;

@@ -122,6 +122,23 @@ void SearchReport::printForms(json::OStream &json) const {
   });
 }
 
+void SearchReport::printEveryM(json::OStream &json) const {
+  if (!everyM)
+    return;
+  const EveryM &every = *everyM;
+  json.attributeObject("every_m", [&] {
+    json.attribute("least", every.least);
+    json.attribute("from", every.from);
+    json.attribute("step", every.step * every.period);
+    writeExact(json, "rate", every.makespan.rate);
+    writeExact(json, "base", every.makespan.base);
+    writeExact(json, "bound_rate", every.bound.rate);
+    writeExact(json, "bound_base", every.bound.base);
+    json.attribute("bound_from", every.boundFrom);
+    json.attribute("optimal_from", valueOrNull(every.optimalFrom));
+  });
+}
+
 void SearchReport::print(json::OStream &json) const {
   search::LowerBound bound = result.bound();
   writeExact(json, "makespan", found.makespan);
@@ -150,6 +167,7 @@ void SearchReport::print(json::OStream &json) const {
     json.attribute("copies", found.blocks ? found.blocks->copies : 0);
     writeExact(json, "makespan_without_blocks", *found.bestMakespan);
   }
+  printEveryM(json);
   printForms(json);
   printMemoryBy(json);
   writeArray(json, "peaks", found.peaks, [&](Rational peak) {
