@@ -151,7 +151,7 @@ struct Certificate {
     std::shared_ptr<const Certificate> problem;
     Place place;
   };
-  /// The first one is that of the certificate itself, without a problem.
+  /// The first variant is the problem of the certificate itself.
   std::vector<Variant> variants;
 
   Place sizesPlace, mapPlace, capsPlace, makespanPlace, refutedPlace;

@@ -189,7 +189,7 @@ LogicalResult Match::times() {
                          edge.hops[side], certificate.tick, hop)))
         return failure();
     }
-  // That of a variant has no words.
+  // The problem of a variant has no words.
   if (certificate.words.empty())
     return success();
   FailureOr<Simulation> run = simulate(schedule, diags);

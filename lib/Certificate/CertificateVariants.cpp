@@ -117,7 +117,7 @@ LogicalResult Variants::checkCover(const Variant &variant) {
         !isTime(__int128(s.times[1]) + s.times[2], w.times[1]))
       return open(variant,
                   "stage " + Twine(stage) + " is shorter with whole backwards");
-    // After the F, and the most while I and W run, above what was held.
+    // The largest size while I and W run, beyond the size before them.
     int64_t most = std::max(s.takenBy(1), s.during[2] - s.given[0]);
     if (!isSize(s.taken(), w.taken()) || !isSize(s.takenBy(0), w.takenBy(0)) ||
         !isSize(most, w.takenBy(1)) ||
