@@ -308,10 +308,6 @@ void SearchReport::printPlacements(raw_ostream &os) const {
   if (someHaveMore)
     os << "  " << most + 1 << " or more chunks: a search supports at most "
        << most << " chunks per rank\n";
-  if (certifiedAll)
-    os << "  certificate of all: no schedule of these "
-       << (hasPlacements() ? "placements" : "forms") << " has less than "
-       << decimalText(*certifiedAll) << '\n';
 }
 
 void SearchReport::printBound(raw_ostream &os) const {
@@ -372,6 +368,10 @@ void SearchReport::print(raw_ostream &os) const {
   printNotTaken(os);
   printPeaks(os);
   printMemory(os);
+  if (certifiedAll)
+    os << "  certificate of all: no schedule of these "
+       << (hasPlacements() ? "placements" : "forms") << " has less than "
+       << decimalText(*certifiedAll) << '\n';
   os << "  seed " << request.seed << ", effort " << request.effort << ": "
      << (found.stopped ? "stopped early, not reproducible" : "reproducible")
      << '\n';
