@@ -84,8 +84,7 @@ void JsonWriter::writeHead() {
     for (const auto &[name, value] : schedule.params)
       json.attribute(json::fixUTF8(name), value);
   });
-  json.attribute("model",
-                 textOrNull(report.model ? report.model->name() : ""));
+  json.attribute("model", textOrNull(report.model ? report.model->name() : ""));
   writeExact(json, "makespan", report.makespan);
   writeExact(json, "span", report.span);
   writeExact(json, "bubble_makespan", report.bubbleMakespan);
@@ -248,6 +247,11 @@ void writeJitter(const JitterReport &jitter, json::OStream &json) {
     json.attribute("seed", jitter.seed);
     jitter.forEach(
         [&](StringRef key, Rational time) { writeExact(json, key, time); });
+    if (jitter.critical.empty())
+      json.attribute("critical", nullptr);
+    else
+      writeArray(json, "critical", jitter.critical,
+                 [&](Rational share) { json.value(share.toDouble()); });
   });
 }
 

@@ -239,12 +239,16 @@ static FailureOr<JitterReport> makeJitterReport(const Schedule &schedule,
     uint64_t place = (ticks.size() * percent + 99) / 100;
     return roundedTime(ticks[place - 1], drawn->perUnit);
   };
+  std::vector<Rational> critical;
+  for (unsigned count : drawn->onPath)
+    critical.push_back(*Rational::make(count, options.jitter->draws));
   return JitterReport{options.jitter->draws,
                       options.jitter->seed,
                       roundedTime(int64_t(sum / ticks.size()), drawn->perUnit),
                       quantile(50),
                       quantile(95),
-                      quantile(99)};
+                      quantile(99),
+                      std::move(critical)};
 }
 
 //===----------------------------------------------------------------------===//

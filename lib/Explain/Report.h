@@ -37,6 +37,9 @@ struct JitterReport {
   unsigned draws = 0;
   uint64_t seed = 0;
   Rational mean, p50, p95, p99;
+  /// By rank, the share of draws in which it is on the critical path. Empty if
+  /// steps wait for anything but steps and latencies, and for long lists.
+  std::vector<Rational> critical;
 
   /// Calls `visit(name, time)` for each time.
   template <class Visit> void forEach(Visit visit) const {

@@ -238,13 +238,19 @@ FailureOr<DrawnMakespans> Simulator::sample(const Schedule &schedule,
     return failure();
   if (!fits())
     return diags.report(schedule.source, diag::TimesTooLarge);
-  DrawnMakespans drawn{{}, costs->perUnit()};
+  DrawnMakespans drawn{{}, costs->perUnit(), {}};
   bool isPlain = !model && !needsResources(schedule, *costs) &&
                  !needsSharedRun(schedule, *costs) && costs->reduceTied() == 0;
   if (isPlain && schedule.numSteps() <= DrawnRun::mostSteps) {
     DrawnRun run(schedule, *costs);
-    for (unsigned draw = 0; draw < jitter.draws; draw += DrawnRun::lanes)
-      run.run(factors, draw, jitter.draws - draw, drawn.ticks);
+    drawn.onPath.resize(schedule.numRanks);
+    for (unsigned first = 0; first < schedule.numRanks;
+         first += DrawnRun::pathRanks) {
+      drawn.ticks.clear();
+      for (unsigned draw = 0; draw < jitter.draws; draw += DrawnRun::lanes)
+        run.run(factors, draw, jitter.draws - draw, drawn.ticks, first,
+                drawn.onPath);
+    }
     return drawn;
   }
   Simulation simulation(schedule, std::move(*costs));

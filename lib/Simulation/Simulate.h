@@ -149,6 +149,10 @@ struct DrawnMakespans {
   /// By draw.
   std::vector<int64_t> ticks;
   int64_t perUnit = 1;
+  /// By rank, the number of draws in which a longest path of steps and transfers
+  /// has steps of it. Empty where steps or transfers wait for anything else, and
+  /// for very long lists.
+  std::vector<unsigned> onPath;
 };
 
 /// Runs a schedule, which `simulate` has run with the same model, once per draw
