@@ -27,8 +27,8 @@ bool OrderChecker::readMean(Mean &mean) {
   return mean.total != 0 || wrong("a path and how often it counts");
 }
 
-/// The least sum of the shares times the weights of what is there, over all
-/// orders of the case.
+/// The least sum over all orders of the case: of each share times the weight of
+/// the micro-batch at its position.
 Wide OrderChecker::leastOf(const Mean &mean) const {
   Wide sum = mean.fixed;
   for (auto [data, position] : fixed)
@@ -116,8 +116,7 @@ Wide OrderChecker::assigned(const Mean &mean, ArrayRef<unsigned> positions,
   return sum - excess;
 }
 
-/// A case, of which the first line was taken: `mean ...` or `same`, then the
-/// cases that it is split into.
+/// Checks a case from its line `mean ...` or `same`, and the cases in it.
 bool OrderChecker::readCase(const Mean &around) {
   Mean own;
   bool isSame = accept("same");

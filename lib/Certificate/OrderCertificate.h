@@ -3,9 +3,9 @@
 //
 // A certificate of `pipec order`: the weights of a batch, an order of it, and a
 // proof that no order is shorter than a bound (docs/Order.md describes its
-// lines). Every order takes at least as long as each chain of steps in which a
-// step waits for the one before it, since that is on its rank or sends it data,
-// and so at least as long as a weighted mean of chains. Under the best order
+// lines). A chain of steps is a list in which each step waits for the previous
+// step, on the same rank or for its data. No order is shorter than any chain,
+// and so than a weighted mean of chains. Under the best order
 // for a mean, that is a sum of sorted numbers or an assignment. The checker
 // shares no code with include/pipec/order.h.
 //
@@ -22,7 +22,7 @@ namespace pipec {
 bool isOrderCertificate(llvm::StringRef text);
 
 struct CheckedOrder {
-  /// The makespan of the certificate's order, and what no order is below.
+  /// The makespan of the order in the certificate, and the bound of all orders.
   Rational makespan, bound;
 };
 

@@ -20,7 +20,7 @@ using Wide = __int128;
 /// The compute steps of a rank, by number.
 struct ComputeStep {
   Step step;
-  /// The numbers of the first step of its overlap and of the one after it.
+  /// The steps of its overlap: the number of the first, and the end.
   unsigned begin, end;
   /// Its time for a micro-batch of weight 1, and the factor of its overlap,
   /// later in parts of the common unit.
@@ -28,8 +28,8 @@ struct ComputeStep {
   int64_t ticks = 0;
 };
 
-/// A chain of steps: its time apart from micro-batches, and the time for each
-/// part of a weight of what is at a position, by row and position.
+/// A chain of steps: its time apart from micro-batches, and by row of weights
+/// and position the time for each part of a weight there.
 struct Chain {
   int64_t fixed = 0;
   std::map<uint32_t, int64_t> shares;

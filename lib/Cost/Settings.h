@@ -127,8 +127,8 @@ struct CostSettings : FigureSet {
   ComputeCost compute(Figure figure, unsigned stage,
                       std::optional<unsigned> rank = std::nullopt,
                       UnitPlace unit = {}) const;
-  /// Where the cost of F, B, I, W or R comes from. That of an R is assumed to
-  /// be that of an F if other costs are given.
+  /// Where the cost of F, B, I, W or R comes from. An R is assumed to cost as
+  /// much as an F if other costs are given.
   CostRule ruleOf(StepKind kind, unsigned stage,
                   std::optional<unsigned> rank = std::nullopt,
                   UnitPlace unit = {}) const;

@@ -51,8 +51,8 @@ private:
 /// True if micro-batches have costs or sizes of their own beside factors for
 /// all stages.
 bool hasMicrobatchFigures(const ModelSettings &model);
-/// Reports such a figure as one that `what` does not take. With `takesStages`,
-/// it takes factors of single stages.
+/// Reports such a figure, which `what` refuses; with `takesStages`, not factors
+/// of single stages.
 llvm::LogicalResult refuseMicrobatchFigures(const ModelSettings &model,
                                             llvm::StringRef what,
                                             DiagEngine &diags,
