@@ -14,10 +14,10 @@
 //
 // The difference of the two makespans is the cost of the order of the
 // transfers. An overlap starts when the inputs of all its members are
-// available, and its results are available at its end. Bubbles have no duration. A
-// transfer occupies its directed edge for its occupancy, in order. FSDP steps
-// run concurrently with the compute steps of their rank, one after the other;
-// compute steps wait for the UNSHARD of their stage.
+// available, and its results are available at its end. Bubbles have no
+// duration. A transfer occupies its directed edge for its occupancy, in order.
+// FSDP steps run concurrently with the compute steps of their rank, one after
+// the other; compute steps wait for the UNSHARD of their stage.
 //
 //===----------------------------------------------------------------------===//
 
@@ -149,9 +149,9 @@ struct DrawnMakespans {
   /// By draw.
   std::vector<int64_t> ticks;
   int64_t perUnit = 1;
-  /// By rank, the number of draws in which a longest path of steps and transfers
-  /// has steps of it. Empty where steps or transfers wait for anything else, and
-  /// for very long lists.
+  /// By rank, the number of draws in which a longest path of steps and
+  /// transfers has steps of it. Empty where steps or transfers wait for
+  /// anything else, and for very long lists.
   std::vector<unsigned> onPath;
 };
 

@@ -85,8 +85,8 @@ struct Schedule {
   /// Tells lists that are read at run time apart, which may follow each other
   /// at one address; 0 for a constant.
   std::uint64_t serial = 0;
-  /// Of lists that are read at run time, a hash of those of all ranks, and 0 for
-  /// generated code. Messages carry it.
+  /// Of lists that are read at run time, a hash of those of all ranks, and 0
+  /// for generated code. Messages carry it.
   std::uint32_t digest = 0;
 
   constexpr int streamOf(int stage) const {

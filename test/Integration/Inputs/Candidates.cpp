@@ -49,12 +49,13 @@ struct Chain {
   void backwardInput(int stage, int, const double *outputGradient,
                      double *inputGradient, double &) {
     if (inputGradient)
-      *inputGradient = (outputGradient ? *outputGradient : 1) *
-                       weights[std::size_t(stage)];
+      *inputGradient =
+          (outputGradient ? *outputGradient : 1) * weights[std::size_t(stage)];
   }
   void backwardWeight(int stage, int, const double *outputGradient,
                       double &kept) {
-    gradients[std::size_t(stage)] += (outputGradient ? *outputGradient : 1) * kept;
+    gradients[std::size_t(stage)] +=
+        (outputGradient ? *outputGradient : 1) * kept;
   }
   void backward(int stage, int microbatch, const double *outputGradient,
                 double *inputGradient, double &kept) {
@@ -78,7 +79,8 @@ void train(const Candidates &candidates, const std::string &scenario, int rank,
   for (int step = 0; step != steps; ++step) {
     // A batch whose long micro-batches are on the first or on the last stages.
     std::vector<std::vector<double>> weights(
-        std::size_t(sizes.stages), std::vector<double>(std::size_t(sizes.microbatches), 1));
+        std::size_t(sizes.stages),
+        std::vector<double>(std::size_t(sizes.microbatches), 1));
     for (int stage = 0; stage != sizes.stages; ++stage)
       if (step % 2 == (2 * stage < sizes.stages))
         weights[std::size_t(stage)][std::size_t(step)] = 9;
