@@ -151,9 +151,10 @@ void Drawing::addStripes(unsigned shade, int64_t left, int64_t right,
   constexpr int64_t inset = 6, pitch = 20;
   if (right - left < 30)
     return;
-  for (unsigned n = 1; n <= shade; ++n) {
-    lines.push_back({left + inset, top + n * pitch, /*moves=*/true});
-    lines.push_back({right - inset, top + n * pitch});
+  // In the middle of pixels, so that the lines do not blur into each other.
+  for (int64_t n = 0, y = top + 15; n != shade; ++n, y += pitch) {
+    lines.push_back({left + inset, y, /*moves=*/true});
+    lines.push_back({right - inset, y});
   }
 }
 
