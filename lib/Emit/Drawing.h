@@ -7,10 +7,10 @@
 
 namespace pipec {
 
-/// What a timeline is drawn on, a file in a format of shapes. Coordinates are
+/// A file in a format of shapes, for drawing a timeline. Coordinates are
 /// tenths of a pixel, down from the top. A shape has styles, names separated by
 /// blanks, which the format defines: `k0s1` is the color of the shade 1 of the
-/// kind 0, `t0` that of text on it, `h3` the level 3 of strips of memory;
+/// kind 0, `t0` the color of text on it, `h3` the level 3 of strips of memory;
 /// templates/svg.css and templates/tikz.tex have the others.
 class Canvas {
 public:

@@ -171,7 +171,7 @@ void Drawing::drawLane(unsigned rank) {
     labels.add(typeOf(group, list[i]), right - left);
   });
   labels.choose(/*mayExtend=*/schedule.streams.empty());
-  // First the boxes, then what is on them.
+  // First the boxes, then lines, frames and numbers on them.
   canvas.open("box", 0);
   forEachBox(
       rank, [&](const Picture::Group &, size_t i, int64_t left, int64_t right) {

@@ -114,15 +114,14 @@ private:
   const DrawingLayout &layout;
   Rational scale;
   bool inBoxes = false;
-  /// Shapes of one style that are written as one, of which TeX can keep many
-  /// more: boxes of a group, and numbers at the height `numbersY`.
+  /// Shapes of one style, written as one shape to save memory of TeX: boxes of
+  /// a group, and numbers at the height `numbersY`.
   struct Shapes {
     std::string text;
     unsigned count = 0;
   };
   std::map<std::string, Shapes> collected;
   int64_t numbersY = 0;
-  /// The names of the styles of `collected`, and what is around their shapes.
   void flush();
   void flush(StringRef style, Shapes &shapes);
 };
@@ -162,7 +161,7 @@ void TikzCanvas::close() {
   os << "\\end{scope}\n";
 }
 
-/// TeX has no room for much longer paths.
+/// Longer paths exceed the memory of TeX.
 static constexpr unsigned mostCollected = 100;
 
 void TikzCanvas::rect(StringRef style, int64_t x, int64_t y, int64_t width,
@@ -216,7 +215,7 @@ void TikzCanvas::writeColors() {
     os << "\\definecolor{" << name << "}{HTML}{" << color.drop_front().upper()
        << "}\n";
   };
-  // Those of templates/svg.css on light pages.
+  // The colors of templates/svg.css on light pages.
   for (auto [name, color] : {std::pair("ink", "#1f2937"),
                              {"soft", "#4b5563"},
                              {"line", "#9ca3af"},
