@@ -100,6 +100,7 @@ public:
   /// REDUCE_GRAD that an UPDATE needs; `none` if there is none.
   uint32_t copyBefore(StepRef at) const;
   uint32_t reductionBefore(StepRef at) const;
+  bool hasCopies() const { return !copies.empty(); }
   /// 0 for `none`.
   int64_t endOf(uint32_t step) const {
     return step == none ? 0 : run.end(step);

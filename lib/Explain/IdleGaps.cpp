@@ -190,7 +190,7 @@ bool ReadyStep::isReady(size_t index) const {
 
 /// Finds the units whose copy has not ended when the gap begins.
 void ReadyStep::findAway() {
-  if (schedule.has(step_facts::kindsOf(Object::Copy)))
+  if (causes.hasCopies())
     for (size_t i = 0; i != gap.before.index; ++i)
       if (isCopy(list[i].kind()) && run.end(gap.rank, i) > gap.start)
         away.insert(unitKey(list[i]));

@@ -22,6 +22,7 @@ FailureOr<MemoryModel> MemoryModel::make(const Schedule &schedule,
                                          DiagEngine &diags) {
   MemoryModel model(schedule);
   model.columns = UnitColumns::ofMemory(schedule);
+  model.oneColumn = model.columns.isOne();
   model.hasExtras = schedule.has(step_facts::kindsOf(Object::Copy) |
                                  step_facts::bit(StepKind::R));
   if (!model.findUnit() || !model.convert() || !model.findParameters() ||
@@ -152,17 +153,6 @@ bool MemoryModel::sumsFit() const {
   return true;
 }
 
-/// The change of the gradients of contexts by a compute step: the backward of
-/// the last slice makes one for each slice before it, and each further backward
-/// frees one.
-int64_t MemoryModel::contextChange(Step step) const {
-  int64_t slices = schedule->numSlices;
-  if (slices == 1 || !makesInputGradient(step.kind()))
-    return 0;
-  int64_t size = whole(step.stage()).contextGradient;
-  return step.unit() % slices + 1 == slices ? size * (slices - 1) : -size;
-}
-
 namespace {
 
 /// The memory of each unit of a rank, for lists with an R or copies.
@@ -196,6 +186,15 @@ private:
 /// its end.
 template <typename Visitor>
 void MemoryModel::walk(unsigned rank, Visitor visit) const {
+  if (hasExtras)
+    walkList<true>(rank, visit);
+  else
+    walkList<false>(rank, visit);
+}
+
+/// The same for a list with an R or copies, and for another one, in less time.
+template <bool extras, typename Visitor>
+void MemoryModel::walkList(unsigned rank, Visitor visit) const {
   const StepList &list = schedule->ranks[rank];
   bool receives = any_of(list, [](Step step) { return isRecv(step.kind()); });
   // The number of inputs of a step that were received. For a W these are those
@@ -212,11 +211,12 @@ void MemoryModel::walk(unsigned rank, Visitor visit) const {
   };
 
   std::optional<KeptUnits> kept;
-  if (hasExtras)
+  if (extras)
     kept.emplace(list);
   // The change of the live activations by a compute step.
   auto changeBy = [&](Step step) {
-    bool drops = kept && step.kind() == StepKind::F && kept->isRecomputed(step);
+    bool drops =
+        extras && step.kind() == StepKind::F && kept->isRecomputed(step);
     return drops ? stash(step) + contextChange(step) : change(step);
   };
 
@@ -233,9 +233,9 @@ void MemoryModel::walk(unsigned rank, Visitor visit) const {
       for (Step step : group) {
         int64_t by = changeBy(step);
         level.activations += by - taken(step, by);
-        if (kept && makesWeightGradient(step.kind()))
+        if (extras && makesWeightGradient(step.kind()))
           kept->drop(step);
-        else if (kept && hasUnit(step.kind()))
+        else if (extras && hasUnit(step.kind()))
           kept->sizeOf(step) += by - contextChange(step);
         unsigned freed = received(step);
         level.receives -= freed * whole(step.stage()).receive;
@@ -252,10 +252,10 @@ void MemoryModel::walk(unsigned rank, Visitor visit) const {
         level.parameters += whole(step.stage()).parameters;
       } else if (step.kind() == StepKind::Reshard) {
         level.parameters -= whole(step.stage()).parameters;
-      } else if (step.kind() == StepKind::WaitOffload) {
+      } else if (extras && step.kind() == StepKind::WaitOffload) {
         level.activations -= kept->sizeOf(step);
         level.host += kept->sizeOf(step);
-      } else if (step.kind() == StepKind::Reload) {
+      } else if (extras && step.kind() == StepKind::Reload) {
         level.activations += kept->sizeOf(step);
         level.host -= kept->sizeOf(step);
       }

@@ -156,12 +156,23 @@ private:
   bool convert();
   bool findParameters();
   bool sumsFit() const;
-  int64_t contextChange(Step step) const;
+  /// The change of the gradients of contexts by a compute step: the backward of
+  /// the last slice makes one for each slice before it, and each further
+  /// backward frees one.
+  int64_t contextChange(Step step) const {
+    int64_t slices = schedule->numSlices;
+    if (LLVM_LIKELY(slices == 1) || !makesInputGradient(step.kind()))
+      return 0;
+    int64_t size = whole(step.stage()).contextGradient;
+    return step.unit() % slices + 1 == slices ? size * (slices - 1) : -size;
+  }
   template <typename Visitor> void walk(unsigned rank, Visitor visit) const;
+  template <bool extras, typename Visitor>
+  void walkList(unsigned rank, Visitor visit) const;
 
   /// The figures of the stage and the unit of a step.
   const Stage &of(Step step) const {
-    if (columns.isOne())
+    if (LLVM_LIKELY(oneColumn))
       return stages[step.stage()];
     return stages[step.stage() * columns.size() + columns.of(step.unit())];
   }
@@ -174,6 +185,7 @@ private:
   DataFlow flow;
   int64_t unit = 1;
   UnitColumns columns;
+  bool oneColumn = true;
   /// True if there is an R or a copy.
   bool hasExtras = false;
   /// By stage and column.

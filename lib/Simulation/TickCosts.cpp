@@ -294,6 +294,7 @@ private:
       return;
     size_t size = columns.size();
     costs.columns = columns;
+    costs.byRow = false;
     costs.ofUnits.resize(costs.rows.size() * size);
     size_t next = 0;
     forEachRow([&](unsigned stage, std::optional<unsigned> rank) {
@@ -325,6 +326,7 @@ private:
                 wholeMicrobatchParts);
     std::vector<int64_t> ofSlices =
         factors(FigureScope::Slice, schedule.numSlices, sliceParts);
+    costs.byRow = false;
     bool ofStages = settings.has(FigureScope::StageMicrobatch);
     unsigned stages = ofStages ? schedule.numStages : 1;
     costs.unitsPerStage = ofStages ? schedule.numUnits : 0;
@@ -500,6 +502,14 @@ EdgeTicks TickCosts::ownEdge(unsigned from, unsigned to) const {
   if (auto it = edges.find({from, to}); it != edges.end())
     return it->second;
   return from / nodeSize == to / nodeSize ? commonEdge : nodesEdge;
+}
+
+int64_t TickCosts::drawnHop(unsigned from, unsigned to, Step maker) const {
+  int64_t ticks = hop(from, to);
+  if (from == to)
+    return ticks;
+  int64_t latency = edge(from, to).latency;
+  return ticks + draw->scaleLatency(latency, maker) - latency;
 }
 
 Rational TickCosts::time(int64_t ticks) const {

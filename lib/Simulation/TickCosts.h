@@ -54,11 +54,7 @@ public:
   /// The same for the transfer of a result of `maker`, the step that makes it
   /// or its send, in the draw.
   int64_t hop(unsigned from, unsigned to, Step maker) const {
-    int64_t ticks = hop(from, to);
-    if (LLVM_UNLIKELY(draw) && from != to)
-      ticks += draw->scaleLatency(edge(from, to).latency, maker) -
-               edge(from, to).latency;
-    return ticks;
+    return LLVM_UNLIKELY(draw) ? drawnHop(from, to, maker) : hop(from, to);
   }
   /// True if transfers may have to wait for their edge.
   bool hasOccupancy() const { return anyOccupancy; }
@@ -79,6 +75,8 @@ public:
       return 0;
     if (end - begin != 1)
       return overlapDuration(list.slice(begin, end - begin), draw);
+    if (LLVM_LIKELY(byRow && !draw && first.kind() != StepKind::Update))
+      return rows[rowOf(first)].compute[unsigned(first.kind())];
     int64_t ticks = first.kind() == StepKind::Update && !otherRank.empty()
                         ? updateTicks(list, begin)
                         : computeTicks(first);
@@ -180,6 +178,7 @@ private:
   int64_t overlapDuration(llvm::ArrayRef<Step> members,
                           const CostDraw *draw) const;
   EdgeTicks ownEdge(unsigned from, unsigned to) const;
+  int64_t drawnHop(unsigned from, unsigned to, Step maker) const;
 
   const CostDraw *draw = nullptr;
   int64_t sumOfAll = 0;
@@ -191,6 +190,8 @@ private:
   /// The costs of compute steps by row and column; empty if no micro-batch or
   /// slice has costs of its own.
   std::vector<ComputeTicks> ofUnits;
+  /// True if the costs of all units are those of their rows.
+  bool byRow = true;
   UnitColumns columns;
   /// See `Schedule::directionSplit`: the second half of `rows` applies from
   /// this micro-batch on.
