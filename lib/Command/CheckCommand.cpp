@@ -7,7 +7,7 @@
 #include "Compare/CheckRun.h"
 #include "Driver/Figures.h"
 #include "Driver/Input.h"
-#include "Prove/ProofText.h"
+#include "Prove/Prove.h"
 #include "Support/Decimal.h"
 #include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Json.h"
@@ -32,6 +32,9 @@ public:
 private:
   LogicalResult readInput();
   void checkAll();
+  LogicalResult readEveryM();
+  void checkEveryM(CheckRun &run, const ScheduleSource &source,
+                   const CheckedSchedule &schedule);
   LogicalResult checkCertificate();
   LogicalResult checkOrder(StringRef text, const Schedule &schedule);
   LogicalResult checkEverySize(StringRef text, const Schedule &schedule);
@@ -45,6 +48,9 @@ private:
   std::vector<CostSettings> costs;
   ScheduleList schedules;
   std::vector<CheckResult> results;
+  /// The proofs of `--every-m`, with the costs of each.
+  std::vector<ProofResult> proofs;
+  bool isUndecided = false;
 };
 
 } // namespace
@@ -67,7 +73,56 @@ LogicalResult Check::readInput() {
   if (failed(
           checkInputOptions(args, !decls.empty(), schedules.hasSteps(), diags)))
     return failure();
-  return grid.fit(decls, schedules.hasSteps(), diags);
+  if (failed(grid.fit(decls, schedules.hasSteps(), diags)))
+    return failure();
+  return args.has(Opt::EveryM) ? readEveryM() : success();
+}
+
+/// Reports what has no proof for every number of micro-batches.
+LogicalResult Check::readEveryM() {
+  if (schedules.hasSteps())
+    return diags.report(DiagLoc(), diag::OptionNeeds, "--every-m",
+                        "programs, and an input is a list of steps");
+  for (const auto &[source, schedule] : schedules.entries())
+    for (StringRef name : {schedule->microbatches->label.text,
+                           schedule->microbatches->name.text})
+      if (!name.empty() && !grid.valuesOf(name).empty())
+        return diags.report(DiagLoc(), diag::OptionWithoutEffect,
+                            (name + "=").str() +
+                                std::to_string(grid.valuesOf(name).front()),
+                            "with --every-m, which takes every number");
+  return success();
+}
+
+/// Proves a schedule at each point of the grid, and checks its clauses for the
+/// numbers of micro-batches up to three periods of the proof.
+void Check::checkEveryM(CheckRun &run, const ScheduleSource &source,
+                        const CheckedSchedule &schedule) {
+  grid.forEachPoint(*schedule.decl, [&](const ParamValues &params) {
+    // Without a proof, small sizes are checked.
+    int64_t most = 32;
+    for (const CostSettings &over : costs) {
+      LowerOptions own = lowering;
+      own.given.costs.push_back(over);
+      own.params = params;
+      FailureOr<ProofResult> result =
+          prove({source.checkedProgram(), schedule, std::move(own), diags});
+      // What cannot run was reported.
+      if (failed(result))
+        continue;
+      const ScheduleProof *proof = result->proof();
+      isUndecided |= !proof;
+      if (proof)
+        most = std::max(most, proof->from + 3 * proof->step * proof->period);
+      proofs.push_back(std::move(*result));
+    }
+    for (int64_t m = 1; m <= most; ++m) {
+      ParamValues size = params;
+      size.push_back({schedule.microbatches->name.text.str(), m});
+      run.checkSize(source, schedule, lowering, size);
+    }
+    progress.advance();
+  });
 }
 
 void Check::checkAll() {
@@ -77,6 +132,11 @@ void Check::checkAll() {
       progress.phase("checking " + schedule->decl->name.text.str());
       progress.setTotal(grid.numPoints(*schedule->decl));
       run.begin(*schedule, source->path());
+      if (args.has(Opt::EveryM)) {
+        checkEveryM(run, *source, *schedule);
+        results.push_back(run.finish());
+        continue;
+      }
       grid.forEachPoint(
           *schedule->decl,
           [&, source = source, schedule = schedule](const ParamValues &params) {
@@ -94,7 +154,25 @@ void Check::checkAll() {
 // Results
 //===----------------------------------------------------------------------===//
 
+/// The line of a proof.
+static void printProof(const ProofResult &result, raw_ostream &os) {
+  os << terminalText(result.name) << '(' << paramText(result.params) << "): ";
+  const ScheduleProof *proof = result.proof();
+  if (!proof) {
+    os << "not proven for every number of micro-batches: " << result.undecided()
+       << '\n';
+    return;
+  }
+  int64_t each = proof->step * proof->period;
+  os << "proven for every number of micro-batches " << proof->from << " + "
+     << (each == 1 ? "" : std::to_string(each) + " ") << "n: valid, makespan "
+     << decimalText(proof->makespan) << " + " << decimalText(proof->rate)
+     << " n\n";
+}
+
 void Check::printText(raw_ostream &os) const {
+  for (const ProofResult &proof : proofs)
+    printProof(proof, os);
   for (const CheckResult &result : results) {
     os << terminalText(result.name) << ": "
        << countText(result.checked, "size");
@@ -137,6 +215,22 @@ static void printClause(json::OStream &json, const ClauseResult &clause,
 }
 
 void Check::printJson(json::OStream &json) const {
+  if (args.has(Opt::EveryM))
+    writeObjects(json, "every_m", proofs, [&](const ProofResult &result) {
+      json.attribute("schedule", json::fixUTF8(result.name));
+      writeParams(json, result.params);
+      const ScheduleProof *proof = result.proof();
+      json.attribute("valid", proof ? json::Value(true) : json::Value(nullptr));
+      if (!proof) {
+        json.attribute("undecided", json::fixUTF8(result.undecided()));
+        return;
+      }
+      json.attribute("from", proof->from);
+      json.attribute("step", proof->step);
+      json.attribute("period", proof->period);
+      writeExact(json, "makespan", proof->makespan);
+      writeExact(json, "rate", proof->rate);
+    });
   json.attribute("good", std::ranges::all_of(results, &CheckResult::good));
   writeObjects(json, "schedules", results, [&](const CheckResult &result) {
     json.attribute("name", json::fixUTF8(result.name));
@@ -396,6 +490,8 @@ LogicalResult Check::run() {
   if (failed(readInput()))
     return failure();
   checkAll();
+  if (isUndecided)
+    session.setStatus(3);
   return write([&](raw_ostream &os) { printText(os); },
                [&](json::OStream &json) { printJson(json); });
 }
