@@ -110,6 +110,9 @@ best = pipec.search(ranks=2, microbatches=4, parts=2, placement="best", minimize
 same(output("search", "ranks=2", "microbatches=4", "--parts=2", "--placement=best", "--minimize=memory", "--effort=1",
             "--backward=whole"), best)
 assert {trial.outcome for trial in best.placements} >= {"best"} and best.minimal_memory.limit > 0
+best = pipec.search(ranks=2, microbatches=4, parts=2, placement="best", effort=1, certificate="best.proof")
+same(output("search", "ranks=2", "microbatches=4", "--parts=2", "--placement=best", "--effort=1", "--certificate=again.proof"), best)
+assert best.certified_all == best.bound_all
 best = pipec.search(ranks=2, microbatches=4, layers=8, layouts=True, cost="F=1", effort=1)
 same(output("search", "ranks=2", "microbatches=4", "--layers=8", "--layouts", "--cost=F=1", "--effort=1"), best)
 assert best.layouts.even == best.layout == "t*4|t*4"

@@ -172,6 +172,8 @@ class SearchResult:
     bound_all: float | None = None
     certified: float | None = None
     """The bound in the certificate, if one was written."""
+    certified_all: float | None = None
+    """The same for all placements and forms, if there are several."""
     diagnostics: tuple[Diagnostic, ...] = ()
 
     def __repr__(self) -> str:
