@@ -78,7 +78,7 @@ LogicalResult Check::readInput() {
   return args.has(Opt::EveryM) ? readEveryM() : success();
 }
 
-/// Reports what has no proof for every number of micro-batches.
+/// Reports inputs that have no proof for every number of micro-batches.
 LogicalResult Check::readEveryM() {
   if (schedules.hasSteps())
     return diags.report(DiagLoc(), diag::OptionNeeds, "--every-m",
@@ -319,8 +319,8 @@ LogicalResult Check::checkOrder(StringRef text, const Schedule &schedule) {
       });
 }
 
-/// A schedule of a variant, without steps, with the costs of the command or
-/// else with those of `schedule`, whose stages are parts of the model.
+/// A schedule of a variant, without steps, with the costs of the command, or
+/// with the costs of `schedule`, whose stages are parts of the model.
 static FailureOr<Schedule> scheduleOf(const Certificate::Variant &variant,
                                       const Schedule &schedule,
                                       const GivenSettings &given,

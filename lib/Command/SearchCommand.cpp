@@ -351,7 +351,7 @@ LogicalResult SearchRun::certify(const FoundSchedule &found,
 }
 
 /// Writes the bound of all placements and forms, as far as it is proven, with
-/// the proof of each but the best.
+/// proofs of all but the best one.
 void SearchRun::certifyOthers(const PlacementResult &result,
                               SearchReport &report) {
   using Outcome = PlacementTrial::Outcome;

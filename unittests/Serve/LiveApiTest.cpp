@@ -154,11 +154,10 @@ TEST_F(LiveApiTest, CallsFilesByTheirNames) {
   // The folder of the first run.
   std::string folder = temporary() + "/1/";
   next = {ChildResult::End::Exited, 1, "{\"of\":\"" + folder + "a\"}\n",
-          "{\"message\":\"`" + folder + "b` and /2/c\"}\n"};
-  EXPECT_EQ(
-      post("/compile", "{}").body,
-      R"({"diagnostics":[{"message":"`b` and /2/c"}],"output":{"of":"a"},)"
-      R"("file":null})");
+          "{\"kind\":\"k\",\"message\":\"`" + folder + "b` and /2/c\"}\n"};
+  EXPECT_EQ(post("/compile", "{}").body,
+            R"({"diagnostics":[{"kind":"k","message":"`b` and /2/c"}],)"
+            R"("output":{"of":"a"},"file":null})");
 }
 
 TEST_F(LiveApiTest, LimitsBodies) {
