@@ -20,7 +20,7 @@ using namespace llvm;
 namespace pipec {
 
 /// The maximum nesting depth of an answer.
-static constexpr unsigned maxDepth = 64;
+static constexpr unsigned maxAnswerDepth = 64;
 
 /// A schedule of more steps is not compared, which takes minutes.
 static constexpr size_t maxComparedSteps = size_t(1) << 16;
@@ -28,7 +28,8 @@ static constexpr size_t maxComparedSteps = size_t(1) << 16;
 /// The answer to a POST, which is an object.
 static json::Value ask(LiveApi &api, HttpRequest request) {
   request.method = "POST";
-  Expected<json::Value> answer = parseJson(api.answer(request).body, maxDepth);
+  Expected<json::Value> answer =
+      parseJson(api.answer(request).body, maxAnswerDepth);
   if (answer)
     return std::move(*answer);
   return json::Object{{"error", toString(answer.takeError())}};

@@ -12,9 +12,6 @@ using namespace llvm;
 
 namespace pipec {
 
-/// The maximum nesting depth of the JSON of a request.
-static constexpr unsigned maxDepth = 8;
-
 static constexpr StringLiteral editorMethods[] = {
     "textDocument/completion", "textDocument/hover", "textDocument/codeAction"};
 
@@ -23,7 +20,7 @@ Expected<json::Value> answerEditor(StringRef body, const SearchPath &search,
   auto wrong = [](const Twine &what) {
     return createStringError(inconvertibleErrorCode(), what);
   };
-  Expected<json::Value> read = parseJson(body, maxDepth);
+  Expected<json::Value> read = parseJson(body, maxRequestDepth);
   if (!read)
     return read.takeError();
   json::Object *head = read->getAsObject();

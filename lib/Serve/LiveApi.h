@@ -31,6 +31,9 @@ inline constexpr size_t maxProgramBytes = size_t(1) << 18;
 /// state: each request and each link contains it.
 inline constexpr size_t maxPageProfileBytes = size_t(1) << 18;
 
+/// The maximum nesting depth of the JSON of a request.
+inline constexpr unsigned maxRequestDepth = 8;
+
 /// A run of a command, from the body of a request: a line of JSON, followed by
 /// the contents of the traces, one after the other.
 ///

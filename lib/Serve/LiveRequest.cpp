@@ -14,8 +14,6 @@ using namespace llvm;
 
 namespace pipec {
 
-/// The maximum nesting depth of the JSON of a request.
-static constexpr unsigned maxDepth = 8;
 static constexpr size_t maxTraces = 4096;
 static constexpr size_t maxTabBytes = 64;
 
@@ -132,7 +130,7 @@ forMembers(const json::Object &from, StringRef key,
 Expected<LiveRequest> LiveRequest::read(StringRef body,
                                         const Library &library) {
   auto [line, contents] = body.split('\n');
-  Expected<json::Value> value = parseJson(line, maxDepth);
+  Expected<json::Value> value = parseJson(line, maxRequestDepth);
   if (!value)
     return value.takeError();
   const json::Object *head = value->getAsObject();
