@@ -20,6 +20,8 @@
 
 namespace pipec {
 
+struct GivenSettings;
+
 struct Certificate {
   /// A place in the text, for messages.
   using Place = llvm::SMRange;
@@ -139,7 +141,8 @@ struct Certificate {
       /// It is split, and `problem`, with whole backwards, has no proof: its
       /// schedules are no shorter than those with split backwards.
       Covered,
-      /// It is said to have no schedules; there is no problem.
+      /// The search found that it has no schedules, without a proof. It has no
+      /// `problem`.
       Excluded,
     } state = Proven;
     /// `loop`, `v` or `explicit`.
@@ -172,6 +175,13 @@ llvm::LogicalResult checkSame(const Certificate &certificate,
 /// differs.
 llvm::LogicalResult checkFigures(const Certificate &certificate,
                                  const Schedule &schedule, DiagEngine &diags);
+
+/// Checks the figures of a variant with a problem against those of a schedule
+/// with its placement and the given costs. Without costs, it has those of
+/// `schedule`, if its stages are parts of the model.
+llvm::LogicalResult checkFigures(const Certificate::Variant &variant,
+                                 const Schedule &schedule,
+                                 const GivenSettings &given, DiagEngine &diags);
 
 /// Runs the proof; reports where it proves nothing.
 llvm::LogicalResult checkProof(const Certificate &certificate,

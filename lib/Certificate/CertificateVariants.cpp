@@ -9,6 +9,7 @@
 
 #include "Certificate/Certificate.h"
 
+#include "Cost/GivenSettings.h"
 #include "IR/RegularPlacements.h"
 #include "Support/Decimal.h"
 #include "Support/Diagnostics/SearchDiags.h"
@@ -141,6 +142,49 @@ LogicalResult Variants::run() {
       return failure();
   }
   return success();
+}
+
+/// A schedule of a variant, without steps, with the given costs, or with the
+/// costs of `schedule`, whose stages are parts of the model.
+static FailureOr<Schedule> scheduleOf(const Certificate::Variant &variant,
+                                      const Schedule &schedule,
+                                      const GivenSettings &given,
+                                      DiagEngine &diags) {
+  const Certificate &own = *variant.problem;
+  if (variant.placement == "explicit" || own.idle ||
+      schedule.placement.map(0) ==
+          ArrayRef(std::vector<uint32_t>(own.map.begin(), own.map.end())))
+    return schedule;
+  Schedule made;
+  made.name = schedule.name;
+  made.numRanks = own.ranks;
+  made.numStages = own.stages / own.slices;
+  made.numUnits = own.microbatches * own.slices;
+  made.numSlices = own.slices;
+  std::vector<uint32_t> map;
+  for (unsigned stage = 0; stage != made.numStages; ++stage)
+    map.push_back(own.map[stage * own.slices]);
+  made.placement = Placement({std::move(map)});
+  GivenSettings settings = given;
+  settings.model = &schedule;
+  // The limits are of ranks, and remain unless others are given.
+  MemorySettings limits;
+  for (const auto &[place, row] : schedule.memory.places())
+    if (auto limit = row.get(Figure::Limit))
+      limits.set(Figure::Limit, *limit, place);
+  settings.memory.insert(settings.memory.begin(), std::move(limits));
+  if (failed(applyCosts(made, settings, diags)) ||
+      failed(applyMemory(made, settings, diags)))
+    return failure();
+  return made;
+}
+
+LogicalResult checkFigures(const Certificate::Variant &variant,
+                           const Schedule &schedule, const GivenSettings &given,
+                           DiagEngine &diags) {
+  FailureOr<Schedule> own = scheduleOf(variant, schedule, given, diags);
+  return success(succeeded(own) &&
+                 succeeded(checkFigures(*variant.problem, *own, diags)));
 }
 
 LogicalResult checkVariants(const Certificate &certificate, DiagEngine &diags) {

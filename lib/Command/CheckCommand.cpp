@@ -3,11 +3,10 @@
 
 #include "Certificate/Certificate.h"
 #include "Certificate/OrderCertificate.h"
-#include "Command/CommandRun.h"
+#include "Command/ProveCommand.h"
 #include "Compare/CheckRun.h"
 #include "Driver/Figures.h"
 #include "Driver/Input.h"
-#include "Prove/Prove.h"
 #include "Support/Decimal.h"
 #include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Json.h"
@@ -163,11 +162,10 @@ static void printProof(const ProofResult &result, raw_ostream &os) {
        << '\n';
     return;
   }
-  int64_t each = proof->step * proof->period;
-  os << "proven for every number of micro-batches " << proof->from << " + "
-     << (each == 1 ? "" : std::to_string(each) + " ") << "n: valid, makespan "
-     << decimalText(proof->makespan) << " + " << decimalText(proof->rate)
-     << " n\n";
+  os << "proven for every number of micro-batches "
+     << sizesText(proof->from, proof->step * proof->period)
+     << ": valid, makespan " << decimalText(proof->makespan) << " + "
+     << decimalText(proof->rate) << " n\n";
 }
 
 void Check::printText(raw_ostream &os) const {
@@ -217,19 +215,7 @@ static void printClause(json::OStream &json, const ClauseResult &clause,
 void Check::printJson(json::OStream &json) const {
   if (args.has(Opt::EveryM))
     writeObjects(json, "every_m", proofs, [&](const ProofResult &result) {
-      json.attribute("schedule", json::fixUTF8(result.name));
-      writeParams(json, result.params);
-      const ScheduleProof *proof = result.proof();
-      json.attribute("valid", proof ? json::Value(true) : json::Value(nullptr));
-      if (!proof) {
-        json.attribute("undecided", json::fixUTF8(result.undecided()));
-        return;
-      }
-      json.attribute("from", proof->from);
-      json.attribute("step", proof->step);
-      json.attribute("period", proof->period);
-      writeExact(json, "makespan", proof->makespan);
-      writeExact(json, "rate", proof->rate);
+      writeProof(result, /*model=*/std::nullopt, json);
     });
   json.attribute("good", std::ranges::all_of(results, &CheckResult::good));
   writeObjects(json, "schedules", results, [&](const CheckResult &result) {
@@ -319,41 +305,6 @@ LogicalResult Check::checkOrder(StringRef text, const Schedule &schedule) {
       });
 }
 
-/// A schedule of a variant, without steps, with the costs of the command, or
-/// with the costs of `schedule`, whose stages are parts of the model.
-static FailureOr<Schedule> scheduleOf(const Certificate::Variant &variant,
-                                      const Schedule &schedule,
-                                      const GivenSettings &given,
-                                      DiagEngine &diags) {
-  const Certificate &own = *variant.problem;
-  if (variant.placement == "explicit" || own.idle ||
-      schedule.placement.map(0) ==
-          ArrayRef(std::vector<uint32_t>(own.map.begin(), own.map.end())))
-    return schedule;
-  Schedule made;
-  made.name = schedule.name;
-  made.numRanks = own.ranks;
-  made.numStages = own.stages / own.slices;
-  made.numUnits = own.microbatches * own.slices;
-  made.numSlices = own.slices;
-  std::vector<uint32_t> map;
-  for (unsigned stage = 0; stage != made.numStages; ++stage)
-    map.push_back(own.map[stage * own.slices]);
-  made.placement = Placement({std::move(map)});
-  GivenSettings settings = given;
-  settings.model = &schedule;
-  // The limits are of ranks, and remain unless others are given.
-  MemorySettings limits;
-  for (const auto &[place, row] : schedule.memory.places())
-    if (auto limit = row.get(Figure::Limit))
-      limits.set(Figure::Limit, *limit, place);
-  settings.memory.insert(settings.memory.begin(), std::move(limits));
-  if (failed(applyCosts(made, settings, diags)) ||
-      failed(applyMemory(made, settings, diags)))
-    return failure();
-  return made;
-}
-
 /// Compares the figures of all variants with the costs of the command. Without
 /// these, counts the variants that do not follow from the schedule alone.
 LogicalResult Check::checkAllFigures(const Certificate &certificate,
@@ -371,10 +322,7 @@ LogicalResult Check::checkAllFigures(const Certificate &certificate,
     DiagEngine::ScopedFilter filter(diags, [&](Diagnostic &found) {
       return given && found.severity == Severity::Error;
     });
-    FailureOr<Schedule> own =
-        scheduleOf(variant, schedule, lowering.given, diags);
-    if (succeeded(own) &&
-        succeeded(checkFigures(*variant.problem, *own, diags)))
+    if (succeeded(checkFigures(variant, schedule, lowering.given, diags)))
       continue;
     if (given)
       return failure();

@@ -71,14 +71,9 @@ static LogicalResult writeLists(const CommandRun &run,
 
 /// Writes the certificate.
 static LogicalResult certify(const CommandRun &run, const BatchOrder &order) {
-  StringRef path = run.args.text(Opt::Certificate);
-  OutputFile file(path);
-  std::error_code error = file.open(run.standardOutput());
-  if (!error) {
-    file.stream() << order.certificate;
-    error = file.commit();
-  }
-  return error ? reportUnwritable(run.diags, path, error) : success();
+  return writeFile(run.args.text(Opt::Certificate), run.standardOutput(),
+                   run.diags,
+                   [&](raw_ostream &os) { os << order.certificate; });
 }
 
 LogicalResult runOrder(const CommandRun &run) {

@@ -1,7 +1,8 @@
 //===- ProveCommand.cpp - The prove command -------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "Command/CommandRun.h"
+#include "Command/ProveCommand.h"
+
 #include "Driver/Figures.h"
 #include "Driver/Input.h"
 #include "Prove/Prove.h"
@@ -14,13 +15,6 @@
 using namespace llvm;
 
 namespace pipec {
-
-/// Prints the numbers of micro-batches of a proof: `32 + 4 n`.
-static std::string sizesText(const ScheduleProof &proof) {
-  return (Twine(proof.from) + " + " +
-          (proof.step == 1 ? "" : Twine(proof.step) + " ") + "n")
-      .str();
-}
 
 static void printTimes(const ScheduleProof &proof, raw_ostream &os) {
   Rational more(proof.step * proof.period);
@@ -63,8 +57,8 @@ static void printProof(const ProofResult &result,
     os << "undecided: " << result.undecided() << '\n';
     return;
   }
-  os << "for every number of micro-batches m = " << sizesText(*proof)
-     << "\n  valid; completes "
+  os << "for every number of micro-batches m = "
+     << sizesText(proof->from, proof->step) << "\n  valid; completes "
      << (model ? "with the transfers of insert-p2p, " +
                      waitModelName(*model).str() + ": " +
                      waitModelPhrase(*model).str()
@@ -74,8 +68,8 @@ static void printProof(const ProofResult &result,
   printPeaks(*proof, os);
 }
 
-static void writeProof(const ProofResult &result,
-                       std::optional<WaitModel> model, json::OStream &json) {
+void writeProof(const ProofResult &result, std::optional<WaitModel> model,
+                json::OStream &json) {
   json.attribute("schedule", json::fixUTF8(result.name));
   writeParams(json, result.params);
   if (model)
@@ -107,14 +101,9 @@ static void writeProof(const ProofResult &result,
 /// Writes the certificate.
 static LogicalResult certify(const CommandRun &run,
                              const ScheduleProof &proof) {
-  StringRef path = run.args.text(Opt::Certificate);
-  OutputFile file(path);
-  std::error_code error = file.open(run.standardOutput());
-  if (!error) {
-    writeProofText(proof.certificate, file.stream());
-    error = file.commit();
-  }
-  return error ? reportUnwritable(run.diags, path, error) : success();
+  return writeFile(
+      run.args.text(Opt::Certificate), run.standardOutput(), run.diags,
+      [&](raw_ostream &os) { writeProofText(proof.certificate, os); });
 }
 
 LogicalResult runProve(const CommandRun &run) {

@@ -3,8 +3,8 @@
 
 #include "Command/SavedPage.h"
 
+#include "Driver/Io.h"
 #include "Frameworks/FrameworkTargets.h"
-#include "Plan/PlanFolder.h"
 #include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Json.h"
 
@@ -143,7 +143,8 @@ LogicalResult writeSavedPage(const CommandRun &run, StringRef page) {
   if (std::error_code error = sys::fs::create_directories(path))
     return reportUnwritable(run.diags, path, error);
   sys::path::append(path, "index.html");
-  return writePlanText(path, page, run.standardOutput(), run.diags);
+  return writeFile(path, run.standardOutput(), run.diags,
+                   [&](raw_ostream &os) { os << page; });
 }
 
 } // namespace pipec

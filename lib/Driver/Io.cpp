@@ -169,6 +169,17 @@ LogicalResult writeOutput(const Arguments &args, raw_ostream &out,
   return check(file.commit());
 }
 
+LogicalResult writeFile(StringRef path, raw_ostream &out, DiagEngine &diags,
+                        function_ref<void(raw_ostream &)> writer) {
+  OutputFile file(path);
+  std::error_code error = file.open(out);
+  if (!error) {
+    writer(file.stream());
+    error = file.commit();
+  }
+  return error ? reportUnwritable(diags, path, error) : success();
+}
+
 //===----------------------------------------------------------------------===//
 // Warnings
 //

@@ -158,6 +158,12 @@ llvm::LogicalResult writeOutput(
     const Arguments &args, llvm::raw_ostream &out, DiagSession &session,
     llvm::function_ref<llvm::LogicalResult(llvm::raw_ostream &)> writer);
 
+/// Writes the file at `path`, or standard output `out` if it is `-`, with the
+/// text of `writer`. Reports errors.
+llvm::LogicalResult
+writeFile(llvm::StringRef path, llvm::raw_ostream &out, DiagEngine &diags,
+          llvm::function_ref<void(llvm::raw_ostream &)> writer);
+
 /// The names of the warnings, and of the grades of `--grade`.
 std::vector<llvm::StringRef> warningNames();
 /// The text of the first warning of that name.

@@ -20,7 +20,9 @@ public:
     bool moves = false;
   };
 
-  explicit Canvas(llvm::raw_ostream &os) : os(os) {}
+  /// `scale` pixels of the file are one of the layout.
+  Canvas(const DrawingLayout &layout, Rational scale, llvm::raw_ostream &os)
+      : os(os), layout(layout), scale(scale) {}
   virtual ~Canvas() = default;
 
   /// Begins a group of shapes, `down` below its place.
@@ -39,6 +41,8 @@ public:
 
 protected:
   llvm::raw_ostream &os;
+  const DrawingLayout &layout;
+  Rational scale;
 };
 
 /// A length in tenths of a pixel, printed in pixels.

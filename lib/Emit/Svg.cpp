@@ -35,8 +35,7 @@ raw_ostream &operator<<(raw_ostream &os, Xml xml) {
 
 class SvgCanvas : public Canvas {
 public:
-  SvgCanvas(const DrawingLayout &layout, Rational scale, raw_ostream &os)
-      : Canvas(os), layout(layout), scale(scale) {}
+  using Canvas::Canvas;
 
   void writeHead();
   void open(StringRef style, int64_t down) override;
@@ -54,9 +53,6 @@ private:
     if (!style.empty())
       os << " class=\"" << style << '"';
   }
-
-  const DrawingLayout &layout;
-  Rational scale;
 };
 
 } // namespace

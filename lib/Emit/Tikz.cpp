@@ -63,8 +63,7 @@ raw_ostream &operator<<(raw_ostream &os, Tex tex) {
 
 class TikzCanvas : public Canvas {
 public:
-  TikzCanvas(const DrawingLayout &layout, Rational scale, raw_ostream &os)
-      : Canvas(os), layout(layout), scale(scale) {}
+  using Canvas::Canvas;
 
   /// A length in big points (1/72 inch): a pixel is 0.75 of them.
   Rational points(int64_t tenths) const {
@@ -111,8 +110,6 @@ private:
     os << ']';
   }
 
-  const DrawingLayout &layout;
-  Rational scale;
   bool inBoxes = false;
   /// Shapes of one style, written as one shape to save memory of TeX: boxes of
   /// a group, and numbers at the height `numbersY`.

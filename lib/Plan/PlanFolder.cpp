@@ -152,22 +152,12 @@ FailureOr<std::vector<std::string>> writePlanFiles(InnerRuns &inner,
     names.push_back(file.name);
   }
   FailureOr<std::string> launch = launchText(request, diags);
-  if (failed(launch) || failed(writePlanText(request.inFolder("launch.txt"),
-                                             *launch, out, diags)))
+  if (failed(launch) ||
+      failed(writeFile(request.inFolder("launch.txt"), out, diags,
+                       [&](raw_ostream &os) { os << *launch; })))
     return failure();
   names.push_back("launch.txt");
   return names;
-}
-
-LogicalResult writePlanText(StringRef path, StringRef text, raw_ostream &out,
-                            DiagEngine &diags) {
-  OutputFile file(path);
-  if (std::error_code error = file.open(out))
-    return reportUnwritable(diags, path, error);
-  file.stream() << text;
-  if (std::error_code error = file.commit())
-    return reportUnwritable(diags, path, error);
-  return success();
 }
 
 /// The attribute of plan.json, and the name of the plan in it.

@@ -65,10 +65,6 @@ void removeEarlierFiles(llvm::StringRef folder,
 /// The files that the plan in a folder names; none without a plan.
 std::vector<std::string> filesOfPlan(llvm::StringRef folder);
 
-/// Writes a file of a plan.
-llvm::LogicalResult writePlanText(llvm::StringRef path, llvm::StringRef text,
-                                  llvm::raw_ostream &out, DiagEngine &diags);
-
 /// `pipec plan --check`: reports where a folder differs from its plan. Returns
 /// the makespan of its schedule, as text.
 llvm::FailureOr<std::string> checkPlan(InnerRuns &inner, llvm::StringRef folder,

@@ -425,7 +425,8 @@ LogicalResult Planner::write() {
   FailureOr<StringRef> costs =
       openInput(request.profile, diags, uint64_t(16) << 20);
   if (failed(written) || failed(costs) ||
-      failed(writePlanText(request.inFolder("costs.json"), *costs, out, diags)))
+      failed(writeFile(request.inFolder("costs.json"), out, diags,
+                       [&](raw_ostream &os) { os << *costs; })))
     return failure();
   plan.files = std::move(*written);
   if (sys::fs::exists(request.inFolder(planCertificate)))
@@ -442,7 +443,8 @@ LogicalResult Planner::write() {
   json::Value printed = cantFail(parseJson(text()));
   plan.digests = planDigests(request.folder, *printed.getAsObject());
   removeEarlierFiles(request.folder, earlier, plan.files);
-  return writePlanText(request.inFolder("plan.json"), text(), out, diags);
+  return writeFile(request.inFolder("plan.json"), out, diags,
+                   [&](raw_ostream &os) { os << text(); });
 }
 
 FailureOr<Plan> makePlan(PlanRequest &request, InnerRuns &inner,

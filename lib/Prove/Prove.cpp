@@ -381,6 +381,11 @@ FailureOr<ProofResult> Prover::run() {
   return result;
 }
 
+std::string sizesText(int64_t first, int64_t each) {
+  return std::to_string(first) + " + " +
+         (each == 1 ? "" : std::to_string(each) + " ") + "n";
+}
+
 FailureOr<ProofResult> prove(const ProofRequest &request) {
   return Prover(request).run();
 }

@@ -61,6 +61,9 @@ struct ProofResult {
   const std::string &undecided() const { return std::get<std::string>(what); }
 };
 
+/// The numbers `first` + `each` n: `32 + 4 n`.
+std::string sizesText(int64_t first, int64_t each);
+
 /// Reports a schedule that is wrong or cannot run, with the least number of
 /// micro-batches for which it is.
 llvm::FailureOr<ProofResult> prove(const ProofRequest &request);

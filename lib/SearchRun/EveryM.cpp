@@ -23,9 +23,7 @@ std::optional<Rational> EveryM::Line::at(int64_t microbatches) const {
 }
 
 std::string EveryM::sizes(int64_t first) const {
-  int64_t each = step * period;
-  return std::to_string(first) + " + " +
-         (each == 1 ? "" : std::to_string(each) + " ") + "n";
+  return sizesText(first, step * period);
 }
 
 /// `45 * m / 2 + 3`, or `22.5 m + 3` for a person.
