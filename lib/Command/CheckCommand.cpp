@@ -163,7 +163,7 @@ static void printProof(const ProofResult &result, raw_ostream &os) {
     return;
   }
   os << "proven for every number of micro-batches "
-     << sizesText(proof->from, proof->step * proof->period)
+     << seriesText(proof->from, proof->step * proof->period)
      << ": valid, makespan " << decimalText(proof->makespan) << " + "
      << decimalText(proof->rate) << " n\n";
 }

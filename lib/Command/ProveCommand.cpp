@@ -58,7 +58,7 @@ static void printProof(const ProofResult &result,
     return;
   }
   os << "for every number of micro-batches m = "
-     << sizesText(proof->from, proof->step) << "\n  valid; completes "
+     << seriesText(proof->from, proof->step) << "\n  valid; completes "
      << (model ? "with the transfers of insert-p2p, " +
                      waitModelName(*model).str() + ": " +
                      waitModelPhrase(*model).str()

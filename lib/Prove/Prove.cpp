@@ -381,7 +381,7 @@ FailureOr<ProofResult> Prover::run() {
   return result;
 }
 
-std::string sizesText(int64_t first, int64_t each) {
+std::string seriesText(int64_t first, int64_t each) {
   return std::to_string(first) + " + " +
          (each == 1 ? "" : std::to_string(each) + " ") + "n";
 }

@@ -62,7 +62,7 @@ struct ProofResult {
 };
 
 /// The numbers `first` + `each` n: `32 + 4 n`.
-std::string sizesText(int64_t first, int64_t each);
+std::string seriesText(int64_t first, int64_t each);
 
 /// Reports a schedule that is wrong or cannot run, with the least number of
 /// micro-batches for which it is.

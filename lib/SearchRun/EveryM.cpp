@@ -23,7 +23,7 @@ std::optional<Rational> EveryM::Line::at(int64_t microbatches) const {
 }
 
 std::string EveryM::sizes(int64_t first) const {
-  return sizesText(first, step * period);
+  return seriesText(first, step * period);
 }
 
 /// `45 * m / 2 + 3`, or `22.5 m + 3` for a person.
