@@ -3,6 +3,10 @@
 let typing = null;
 let lastWasTyping = false;
 let writing = Promise.resolve();
+/// Set while the state is not that of the entry of the history that is shown.
+let isMoving = false;
+/// Counts the entries that were chosen.
+let numMoves = 0;
 
 /// The number of the entry of the history that is shown, and of the last one of this page.
 let entry = history.state?.entry ?? 0, lastEntry = history.state?.last ?? entry;
@@ -16,14 +20,14 @@ function showUndo() {
 /// Puts the state into the address of the page: as a new entry of the history, or
 /// in place of the current one.
 function remember(isNew) {
-  if (config.saved) return writing;
+  if (config.saved || isMoving) return writing;
   clearTimeout(typing);
   typing = null;
   lastWasTyping = false;
-  const text = JSON.stringify(state);
+  const text = JSON.stringify(state), before = numMoves;
   writing = writing.then(async () => {
     const hash = `#${await stateToLink(JSON.parse(text))}`;
-    if (hash === location.hash) return;
+    if (before !== numMoves || hash === location.hash) return;
     if (isNew) lastEntry = ++entry;
     history[isNew ? "pushState" : "replaceState"]({ entry, last: lastEntry }, "", hash);
     showUndo();
@@ -41,8 +45,20 @@ function rememberTyping() {
   }, 400);
 }
 
-byId("undo").onclick = () => entry > 0 && history.back();
-byId("redo").onclick = () => entry < lastEntry && history.forward();
+/// Shows the entry before (-1) or after the current one (1), when the last change has one.
+function move(by) {
+  writing = writing.then(() => {
+    if (entry + by < 0 || entry + by > lastEntry) return;
+    history.go(by);
+    return new Promise((done) => {
+      addEventListener("popstate", done, { once: true });
+      // A browser forgets the oldest entries.
+      setTimeout(done, 1000);
+    });
+  });
+}
+byId("undo").onclick = () => move(-1);
+byId("redo").onclick = () => move(1);
 // In fields and in the editor the keys have their usual meaning.
 addEventListener("keydown", (event) => {
   const { key, target } = event;
@@ -74,6 +90,7 @@ async function applyLink() {
   // Another entry of the history was chosen in the meantime.
   if (link !== location.hash.slice(1)) return;
   byId("badLink").hidden = linked !== null;
+  isMoving = false;
   if (linked === null && generation) return;
   const first = firstState();
   // Only members of the right type.
@@ -89,6 +106,8 @@ async function applyLink() {
 }
 if (!config.saved) addEventListener("popstate", ({ state: shown }) => {
   entry = shown?.entry ?? 0;
+  isMoving = true;
+  ++numMoves;
   showUndo();
   applyLink();
 });

@@ -2,37 +2,23 @@
 """The table of pipec compare on terminals of different widths."""
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-import fcntl
 import os
-import pty
 import re
-import struct
 import subprocess
+import sys
 import tempfile
-import termios
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../Driver/Inputs"))
+import on_terminal
 
 COMMAND = ["pipec", "compare", "--ranks", "8", "--microbatches", "32", "--top=4"]
 
 
-def on_terminal(columns, *more):
-    process, terminal = pty.fork()
-    if process == 0:
-        fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
-        os.environ.pop("COLUMNS", None)
-        # Progress, which a slow build shows, is not part of the table.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-        os.execvp(COMMAND[0], [*COMMAND, "--color=never", *more])
-    output = b""
-    while True:
-        try:
-            part = os.read(terminal, 1 << 16)
-        except OSError:  # the other end is closed
-            break
-        if not part:
-            break
-        output += part
-    assert os.waitpid(process, 0)[1] == 0
-    return output.decode().replace("\r\n", "\n")
+def on_screen(columns, *more):
+    os.environ.pop("COLUMNS", None)
+    text, _, status = on_terminal.run([*COMMAND, "--color=never", *more], columns)
+    assert status == 0
+    return text
 
 
 def table(text):
@@ -51,10 +37,10 @@ widest = max(map(len, rows))
 assert not left_out and len(rows) == 5 and widest > 130, whole
 
 # Where the lines fit exactly, nothing is left out.
-assert table(on_terminal(widest)) == (rows, [])
-assert table(on_terminal(300)) == (rows, [])
+assert table(on_screen(widest)) == (rows, [])
+assert table(on_screen(300)) == (rows, [])
 for columns in widest - 1, 120, 100, 80, 60:
-    text = on_terminal(columns)
+    text = on_screen(columns)
     shown, left_out = table(text)
     assert max(map(len, shown)) <= columns, text
     assert left_out and sorted(shown[0].split() + left_out) == sorted(headings), text
@@ -65,12 +51,12 @@ for columns in widest - 1, 120, 100, 80, 60:
     assert "bubble_span" in left_out or len(left_out) == 1, text
 
 # The column that sorts stays.
-shown, left_out = table(on_terminal(80, "--sort=span"))
+shown, left_out = table(on_screen(80, "--sort=span"))
 assert "span" in shown[0].split() and "bubble_span" in left_out, shown
-shown, _ = table(on_terminal(70, "--sort=megatron"))
+shown, _ = table(on_screen(70, "--sort=megatron"))
 assert "Megatron" in shown[0].split() and "torchtitan" not in shown[0].split(), shown
 # A file has all columns.
 with tempfile.TemporaryDirectory() as folder:
     path = os.path.join(folder, "table.txt")
-    assert on_terminal(80, "-o", path) == ""
+    assert on_screen(80, "-o", path) == ""
     assert open(path).read() == whole

@@ -4,32 +4,19 @@
 a short one does not, nor does any where standard error is not a terminal."""
 
 import os
-import pty
 import re
 import subprocess
+import sys
 import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "Inputs"))
+import on_terminal
 
 
 def run(*command, terminal="xterm"):
     """What `command` writes to standard error, which is a terminal, and to
     standard output, which is none; and how it ends."""
-    ours, theirs = pty.openpty()
-    environment = dict(os.environ, TERM=terminal)
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=theirs,
-                               env=environment)
-    os.close(theirs)
-    error = b""
-    while True:
-        try:
-            block = os.read(ours, 4096)
-        except OSError:  # the other side is closed
-            break
-        if not block:
-            break
-        error += block
-    os.close(ours)
-    output = process.stdout.read()
-    return error.decode(), output.decode(), process.wait()
+    return on_terminal.run(command, errors=True, TERM=terminal)
 
 
 LINE = r"\r\x1b\[Kpipec: (?:[^\r\x1b]*, )?\d+ s"

@@ -9,35 +9,20 @@ Colours are printed as {blue}, {yellow}, {green}, {cyan} and {/}.
 """
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-import fcntl
 import os
 import re
-import struct
-import subprocess
 import sys
-import termios
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../Driver/Inputs"))
+import on_terminal
 
 NAMES = {"94": "blue", "33": "yellow", "32": "green", "36": "cyan", "0": "/"}
 
 columns = int(sys.argv[1])
-main, terminal = os.openpty()
-fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-environment = dict(os.environ, TERM="xterm-256color")
-environment.pop("NO_COLOR", None)
-process = subprocess.Popen(sys.argv[2:], stdout=terminal, stdin=subprocess.DEVNULL, env=environment)
-os.close(terminal)
-shown = b""
-while True:
-    try:
-        part = os.read(main, 65536)
-    except OSError:  # Linux reports that the other end is closed
-        break
-    if not part:
-        break
-    shown += part
-text = shown.decode().replace("\r\n", "\n")
-if process.wait() or "\033[" not in text:
-    sys.exit(f"terminal.py: status {process.returncode}, {text!r}")
+os.environ.pop("NO_COLOR", None)
+text, _, status = on_terminal.run(sys.argv[2:], columns)
+if status or "\033[" not in text:
+    sys.exit(f"terminal.py: status {status}, {text!r}")
 for line in text.splitlines():
     plain = re.sub(r"\033\[\d*m", "", line)
     if re.match(r"rank| *\d+  ", plain) and len(plain) > columns:
