@@ -37,7 +37,7 @@ Causes::Causes(const Schedule &schedule, const Simulation &simulation)
     theTransfers.emplace(schedule, run);
   if (!schedule.streams.empty())
     findStreams();
-  findCopies();
+  findPosted();
   findShared();
 }
 
@@ -124,7 +124,7 @@ std::optional<int64_t> Causes::holdEnd(StepRef at) const {
   if (isWait(list[at.index].kind()))
     return run.start(at.rank, at.index);
   if (!isP2P(list[at.index].kind()) || !run.model() ||
-      !holdsRank(*run.model(), list, at.index))
+      !holdsRank(waitModelInfo(run.model()->kind()).holds, list, at.index))
     return std::nullopt;
   return theTransfers->batchEnd(numbers.of(at));
 }
@@ -200,7 +200,7 @@ PathStep Causes::linkOfCompute(StepRef at) const {
     if (theTransfers ? findReceive(link, numbers.of(at.rank, i))
                      : findMaker(link, at.rank, list[i]))
       return link;
-  for (size_t i = begin; i != end && theSchedule.hasFsdp(); ++i) {
+  for (size_t i = begin; i != end && hasGathers; ++i) {
     uint32_t unshard = lastBefore(at, [&](Step before) {
       return before.kind() == StepKind::Unshard &&
              before.stage() == list[i].stage();

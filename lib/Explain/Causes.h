@@ -126,7 +126,7 @@ private:
   uint32_t lastBefore(StepRef at, llvm::function_ref<bool(Step)> is) const;
   uint32_t computeBefore(StepRef at) const;
   uint32_t streamBefore(StepRef at, Stream stream) const;
-  void findCopies();
+  void findPosted();
   void findShared();
   bool findShare(PathStep &link, StepRef at) const;
   bool endsAt(uint32_t step, int64_t time) const {
@@ -137,6 +137,8 @@ private:
   const Simulation &run;
   const StepNumbers &numbers;
   TiedMeetings meetings;
+  /// True if there is a collective of FSDP.
+  bool hasGathers = false;
   /// The copies of each unit, ascending.
   llvm::DenseMap<uint64_t, llvm::SmallVector<uint32_t, 2>> copies;
   /// For each shared resource, the ends of its steps that take time, ascending.

@@ -20,13 +20,14 @@ namespace pipec {
 // Tables
 //===----------------------------------------------------------------------===//
 
-void Causes::findCopies() {
-  if (!theSchedule.has(step_facts::kindsOf(Object::Copy)))
-    return;
+void Causes::findPosted() {
   for (unsigned rank = 0; rank != theSchedule.numRanks; ++rank)
     for (auto [i, step] : enumerate(theSchedule.ranks[rank]))
-      if (isCopy(step.kind()))
-        copies[unitKey(step)].push_back(numbers.of(rank, i));
+      if (isPosted(step.kind())) {
+        hasGathers |= step.stream() == Stream::Gather;
+        if (isCopy(step.kind()))
+          copies[unitKey(step)].push_back(numbers.of(rank, i));
+      }
 }
 
 uint32_t Causes::copyBefore(StepRef at) const {

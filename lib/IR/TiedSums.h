@@ -24,7 +24,8 @@ class TiedSums {
 public:
   /// True if a step of `schedule` may wait for a sum.
   static bool isNeeded(const Schedule &schedule) {
-    return schedule.has(step_facts::bit(StepKind::Update)) &&
+    return !schedule.ties.empty() &&
+           schedule.has(step_facts::bit(StepKind::Update)) &&
            schedule.has(step_facts::kindsOn(Stream::Tied));
   }
 

@@ -165,19 +165,6 @@ bool CsvReader::readNumber(StringRef cell, StringRef &rest, unsigned limit,
   return true;
 }
 
-/// As parseStepKind. The last characters tell most kinds apart, so few words
-/// are compared as a whole.
-static std::optional<StepKind> kindOf(StringRef word) {
-  if (word.empty())
-    return std::nullopt;
-  for (unsigned kind = 0; kind != numStepKinds; ++kind)
-    if (StringRef name = stepKindName(StepKind(kind));
-        name.size() == word.size() && name.back() == word.back() &&
-        (word.size() == 1 || name == word))
-      return StepKind(kind);
-  return std::nullopt;
-}
-
 /// Reads one step at the beginning of `rest` and removes it; messages show
 /// `cell`. Returns false after reporting an error if there is no step.
 bool CsvReader::readStep(StringRef cell, StringRef &rest, Step &step) {
@@ -200,7 +187,7 @@ bool CsvReader::readStep(StringRef cell, StringRef &rest, Step &step) {
     ++length;
   StringRef word = rest.take_front(length);
   rest = rest.drop_front(length);
-  std::optional<StepKind> kind = kindOf(word);
+  std::optional<StepKind> kind = parseStepKind(word);
   if (isOld() && kind == StepKind::I)
     return refuse(cell, diag::CsvDialectStep, shown(cell));
   // Until all is read, each `B` of the old dialect is half of a backward.

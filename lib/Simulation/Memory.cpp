@@ -14,6 +14,7 @@ using namespace llvm;
 
 namespace pipec {
 
+/// The kinds with figures of memory.
 static constexpr StepKind computeKinds[] = {StepKind::F, StepKind::B,
                                             StepKind::I, StepKind::W};
 static constexpr int64_t mostUnits = std::numeric_limits<int64_t>::max();
@@ -23,8 +24,6 @@ FailureOr<MemoryModel> MemoryModel::make(const Schedule &schedule,
   MemoryModel model(schedule);
   model.columns = UnitColumns::ofMemory(schedule);
   model.oneColumn = model.columns.isOne();
-  model.hasExtras = schedule.has(step_facts::kindsOf(Object::Copy) |
-                                 step_facts::bit(StepKind::R));
   if (!model.findUnit() || !model.convert() || !model.findParameters() ||
       !model.sumsFit())
     return diags.report(schedule.source, diag::MemoryTooLarge);
@@ -84,9 +83,13 @@ bool MemoryModel::convert() {
   size_t size = columns.size();
   stages.resize(schedule->numStages * size);
   auto convertStage = [&](unsigned stage, MutableArrayRef<Stage> into) {
-    for (auto [unit, figures] : zip_equal(columns.places(), into))
+    for (auto [unit, figures] : zip_equal(columns.places(), into)) {
       if (!visitFigures(memory, stage, unit, figures, toUnits))
         return false;
+      constexpr unsigned f = unsigned(StepKind::F), r = unsigned(StepKind::R);
+      figures.delta[r] = figures.delta[f] - figures.stash;
+      figures.during[r] = figures.during[f];
+    }
     return true;
   };
   SmallVector<Stage, 1> common(size);
@@ -112,8 +115,11 @@ bool MemoryModel::findParameters() {
         sums[rank] += whole(stage).parameters;
   // The last rank found to manage each stage, plus 1.
   std::vector<uint32_t> managedOn(schedule->numStages);
+  constexpr uint32_t extras =
+      step_facts::kindsOf(Object::Copy) | step_facts::bit(StepKind::R);
   for (auto [rank, list] : enumerate(schedule->ranks))
-    for (Step step : list)
+    for (Step step : list) {
+      hasExtras |= step_facts::has(extras, step.kind());
       if ((step.kind() == StepKind::Unshard ||
            step.kind() == StepKind::Reshard) &&
           managedOn[step.stage()] != rank + 1) {
@@ -121,6 +127,7 @@ bool MemoryModel::findParameters() {
         const Stage &stage = whole(step.stage());
         sums[rank] += __int128(stage.sharded) - stage.parameters;
       }
+    }
   for (__int128 sum : sums) {
     if (sum > mostUnits / 4 || sum < -mostUnits / 4)
       return false;
@@ -135,7 +142,17 @@ bool MemoryModel::sumsFit() const {
   auto size = [](int64_t value) {
     return __int128(value < 0 ? -value : value);
   };
+  // More than any step changes, with which most lists fit.
+  __int128 most = 0;
+  for (const Stage &stage : stages)
+    for (auto [delta, during] : zip_equal(stage.delta, stage.during))
+      most =
+          std::max(most, size(delta) + during + size(stage.stash) +
+                             size(stage.contextGradient) * schedule->numSlices +
+                             size(stage.receive) + size(stage.parameters));
   for (const StepList &list : schedule->ranks) {
+    if (most <= mostUnits / 4 / std::max<size_t>(list.size(), 1))
+      continue;
     __int128 sum = 0;
     for (Step step : list) {
       const Stage &stage = whole(step.stage());
@@ -202,7 +219,7 @@ void MemoryModel::walkList(unsigned rank, Visitor visit) const {
   auto received = [&](Step step) -> unsigned {
     if (!receives || step.kind() == StepKind::I)
       return 0;
-    if (step_facts::has(step_facts::extras, step.kind()))
+    if (extras && step_facts::has(step_facts::extras, step.kind()))
       return 0;
     StepKind taker = step.kind() == StepKind::F ? StepKind::F : StepKind::B;
     return count_if(
@@ -227,16 +244,19 @@ void MemoryModel::walkList(unsigned rank, Visitor visit) const {
     ArrayRef<Step> group = ArrayRef(list).slice(begin, end - begin);
     StepKind kind = list[begin].kind();
     if (isCompute(kind)) {
-      for (Step step : group)
-        level.activations += taken(step, changeBy(step));
-      visit(begin, end, /*atEnd=*/false, level);
+      int64_t after = level.activations;
       for (Step step : group) {
         int64_t by = changeBy(step);
-        level.activations += by - taken(step, by);
+        level.activations += taken(step, by);
+        after += by;
+      }
+      visit(begin, end, /*atEnd=*/false, level);
+      level.activations = after;
+      for (Step step : group) {
         if (extras && makesWeightGradient(step.kind()))
           kept->drop(step);
         else if (extras && hasUnit(step.kind()))
-          kept->sizeOf(step) += by - contextChange(step);
+          kept->sizeOf(step) += changeBy(step) - contextChange(step);
         unsigned freed = received(step);
         level.receives -= freed * whole(step.stage()).receive;
         level.receiveCount -= freed;

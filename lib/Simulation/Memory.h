@@ -89,22 +89,13 @@ public:
   /// The change of the live activations by a step of a unit, as an integer. An
   /// F is one whose activations are kept.
   int64_t delta(Step step) const {
-    const Stage &stage = of(step);
-    if (step.kind() == StepKind::R)
-      return stage.delta[unsigned(StepKind::F)] - stage.stash;
-    return step.kind() == StepKind::Update ? 0
-                                           : stage.delta[unsigned(step.kind())];
+    return of(step).delta[unsigned(step.kind())];
   }
   /// The memory that an F adds if an R of its unit follows.
   int64_t stash(Step step) const { return of(step).stash; }
   /// The size that a compute step holds only while it runs.
-  int64_t during(Step step) const {
-    const Stage &stage = of(step);
-    if (step.kind() == StepKind::R)
-      return stage.during[unsigned(StepKind::F)];
-    return step.kind() == StepKind::Update
-               ? 0
-               : stage.during[unsigned(step.kind())];
+  LLVM_ATTRIBUTE_ALWAYS_INLINE int64_t during(Step step) const {
+    return of(step).during[unsigned(step.kind())];
   }
 
   /// The change of the live activations by a compute step, with the gradients
@@ -138,8 +129,8 @@ private:
   }
 
   struct Stage {
-    std::array<int64_t, 4> delta;
-    std::array<int64_t, 4> during;
+    std::array<int64_t, numComputeKinds> delta;
+    std::array<int64_t, numComputeKinds> during;
     int64_t parameters;
     int64_t sharded;
     int64_t receive;
@@ -171,7 +162,7 @@ private:
   void walkList(unsigned rank, Visitor visit) const;
 
   /// The figures of the stage and the unit of a step.
-  const Stage &of(Step step) const {
+  LLVM_ATTRIBUTE_ALWAYS_INLINE const Stage &of(Step step) const {
     if (LLVM_LIKELY(oneColumn))
       return stages[step.stage()];
     return stages[step.stage() * columns.size() + columns.of(step.unit())];

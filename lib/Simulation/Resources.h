@@ -25,8 +25,7 @@ namespace pipec {
 class Streams {
 public:
   Streams(const Schedule &schedule, const TickCosts &costs)
-      : placement(schedule.placement), costs(costs),
-        copies(schedule.has(step_facts::kindsOf(Object::Copy))) {
+      : placement(schedule.placement), costs(costs) {
     for (std::vector<int64_t> &stream : free)
       stream.resize(schedule.numRanks);
     for (std::vector<int64_t> &ends : reached)
@@ -61,7 +60,7 @@ public:
   int64_t needs(unsigned rank, Step step) const {
     StepKind kind = step.kind();
     int64_t end = sides ? sides->needs(rank, step) : 0;
-    if (copies && (isCompute(kind) || kind == StepKind::WaitOffload))
+    if (!copied.empty() && (isCompute(kind) || kind == StepKind::WaitOffload))
       end = copied.lookup(unitOf(step));
     bool reduction =
         kind == StepKind::WaitReduceGrad || kind == StepKind::Update;
@@ -84,7 +83,6 @@ private:
 
   const Placement &placement;
   const TickCosts &costs;
-  const bool copies;
   /// By stream and rank, when its last step ends.
   std::array<std::vector<int64_t>, numQueues> free;
   /// When parameters are whole, and when gradients are reduced.

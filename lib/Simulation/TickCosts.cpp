@@ -443,6 +443,19 @@ FailureOr<TickCosts> TickCosts::make(const Schedule &schedule,
   return error;
 }
 
+int64_t TickCosts::duration(ArrayRef<Step> list, size_t begin, size_t end,
+                            const CostDraw *draw) const {
+  Step first = list[begin];
+  if (!isCompute(first.kind()))
+    return 0;
+  if (end - begin != 1)
+    return overlapDuration(list.slice(begin, end - begin), draw);
+  int64_t ticks = first.kind() == StepKind::Update && !otherRank.empty()
+                      ? updateTicks(list, begin)
+                      : computeTicks(first);
+  return LLVM_UNLIKELY(draw) ? draw->scale(ticks, first) : ticks;
+}
+
 /// The time of the UPDATE at `at` where the ranks of a stage differ. It has no
 /// unit, so its direction is that of the last step of its stage before it.
 int64_t TickCosts::updateTicks(ArrayRef<Step> list, size_t at) const {

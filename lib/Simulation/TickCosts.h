@@ -53,7 +53,8 @@ public:
   }
   /// The same for the transfer of a result of `maker`, the step that makes it
   /// or its send, in the draw.
-  int64_t hop(unsigned from, unsigned to, Step maker) const {
+  LLVM_ATTRIBUTE_ALWAYS_INLINE int64_t hop(unsigned from, unsigned to,
+                                           Step maker) const {
     return LLVM_UNLIKELY(draw) ? drawnHop(from, to, maker) : hop(from, to);
   }
   /// True if transfers may have to wait for their edge.
@@ -63,25 +64,19 @@ public:
 
   /// The time for which the group [begin, end) of `list` occupies its rank; 0
   /// if it does not compute.
-  int64_t duration(llvm::ArrayRef<Step> list, size_t begin, size_t end) const {
+  LLVM_ATTRIBUTE_ALWAYS_INLINE int64_t duration(llvm::ArrayRef<Step> list,
+                                                size_t begin,
+                                                size_t end) const {
+    Step first = list[begin];
+    if (LLVM_LIKELY(byRow && !draw && end - begin == 1 &&
+                    unsigned(first.kind()) < std::tuple_size_v<ComputeTicks>))
+      return rows[rowOf(first)].compute[unsigned(first.kind())];
     return duration(list, begin, end, draw);
   }
   /// The same in a draw of these factors; null without. The time of an overlap
   /// is multiplied by the mean of the factors of its members, by their times.
   int64_t duration(llvm::ArrayRef<Step> list, size_t begin, size_t end,
-                   const CostDraw *draw) const {
-    Step first = list[begin];
-    if (!isCompute(first.kind()))
-      return 0;
-    if (end - begin != 1)
-      return overlapDuration(list.slice(begin, end - begin), draw);
-    if (LLVM_LIKELY(byRow && !draw && first.kind() != StepKind::Update))
-      return rows[rowOf(first)].compute[unsigned(first.kind())];
-    int64_t ticks = first.kind() == StepKind::Update && !otherRank.empty()
-                        ? updateTicks(list, begin)
-                        : computeTicks(first);
-    return LLVM_UNLIKELY(draw) ? draw->scale(ticks, first) : ticks;
-  }
+                   const CostDraw *draw) const;
 
   /// Multiplies durations and latencies by the factors of a draw, which must
   /// outlive this; null to stop that.

@@ -53,7 +53,7 @@ private:
   template <typename... Parts> void put(const Parts &...parts) {
     (putOne(parts), ...);
   }
-  void putOne(StringRef text) { out.text(text); }
+  LLVM_ATTRIBUTE_ALWAYS_INLINE void putOne(StringRef text) { out.text(text); }
   template <std::integral Int> void putOne(Int number) { out.number(number); }
   void putOne(Rational value) {
     put(value.numerator());
@@ -263,14 +263,17 @@ private:
     // The longest step is a transfer with four numbers.
     constexpr size_t longest = 64;
     char *q = out.reserve(longest);
-    auto add = [&](StringRef text) {
-      std::memcpy(q, text.data(), text.size());
-      q += text.size();
+    // With sizes that the compiler knows, no text is copied by a call.
+    auto add = [&]<size_t size>(const char(&text)[size]) {
+      std::memcpy(q, text, size - 1);
+      q += size - 1;
     };
     auto addNumber = [&](unsigned value) {
       q = std::to_chars(q, q + 10, value).ptr;
     };
-    add(stepKindName(step.kind()));
+    StringRef name = stepKindName(step.kind());
+    std::memcpy(q, name.data(), name.size());
+    q += name.size();
     if (hasStage(step.kind())) {
       add(" s");
       addNumber(step.stage());

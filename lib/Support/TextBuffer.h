@@ -4,6 +4,7 @@
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Compiler.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <array>
@@ -22,7 +23,8 @@ public:
   TextBuffer(const TextBuffer &) = delete;
   ~TextBuffer() { flush(); }
 
-  void text(llvm::StringRef s) {
+  // A call would take longer than most texts.
+  LLVM_ATTRIBUTE_ALWAYS_INLINE void text(llvm::StringRef s) {
     if (s.size() > size_t(end() - at)) {
       flush();
       if (s.size() > bytes.size()) {

@@ -87,8 +87,9 @@ private:
 
 /// Reads the communicators of a file. Reports what is not as above, and edges
 /// that are in two of them. `name` is the path, for messages.
-llvm::FailureOr<Communicators>
-readCommunicators(llvm::StringRef text, llvm::StringRef name, DiagEngine &diags);
+llvm::FailureOr<Communicators> readCommunicators(llvm::StringRef text,
+                                                 llvm::StringRef name,
+                                                 DiagEngine &diags);
 /// The model of the file at `path`, which is read.
 llvm::FailureOr<CommModel> openCommunicators(llvm::StringRef path,
                                              DiagEngine &diags);

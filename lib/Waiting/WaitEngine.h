@@ -53,6 +53,8 @@ public:
              CommModel model, Time &time, GateRef gate = GateRef())
       : schedule(schedule), transfers(transfers), model(std::move(model)),
         time(time), gate(gate) {
+    buffered = this->model == WaitModel::Buffered;
+    holds = waitModelInfo(this->model.kind()).holds;
     if (TiedSums::isNeeded(schedule))
       sums.emplace(schedule);
   }
@@ -72,7 +74,7 @@ public:
     groupBegin.assign(schedule.numRanks, 0);
     rankTime.assign(schedule.numRanks, 0);
     hostTime.assign(schedule.numRanks, -1);
-    if (Time::timed && model == WaitModel::Buffered && transfers.hasSendWaits())
+    if (Time::timed && buffered && transfers.hasSendWaits())
       state.postTimes.assign(transfers.numbers().size(), 0);
     for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
       resume(rank);
@@ -122,7 +124,7 @@ private:
         uint32_t end = uint32_t(Schedule::groupEnd(list, at));
         if (!state.has(base + at, Flag::Posted))
           post(rank, base + at, base + end);
-        if (holdsRank(model, list, at) &&
+        if (holdsRank(holds, list, at) &&
             !passTransfers(rank, base + at, base + end))
           return;
         at = end;
@@ -213,7 +215,7 @@ private:
   bool isOver(unsigned rank, uint32_t send) const {
     if (!state.has(send, Flag::Complete))
       return false;
-    if (model != WaitModel::Buffered)
+    if (!buffered)
       return true;
     auto [begin, end] = state.members(send);
     for (uint32_t member = begin; member != end; ++member) {
@@ -230,8 +232,7 @@ private:
   int64_t overAt(unsigned rank, uint32_t send) const {
     auto [begin, end] = state.members(send);
     int64_t over = hasPeer(stepAt(rank, send)) ? endOf(rank, send) : 0;
-    for (uint32_t member = begin; member != end && model == WaitModel::Buffered;
-         ++member)
+    for (uint32_t member = begin; member != end && buffered; ++member)
       if (isSend(stepAt(rank, member).kind()) &&
           transfers.other(member) != none)
         over = std::max(over, state.postTimes[transfers.other(member)]);
@@ -285,8 +286,7 @@ private:
   }
 
   void post(unsigned rank, uint32_t begin, uint32_t end) {
-    bool wakes = model == WaitModel::Buffered &&
-                 (Gate::gates || transfers.hasSendWaits());
+    bool wakes = buffered && (Gate::gates || transfers.hasSendWaits());
     for (uint32_t step = begin; step != end; ++step) {
       state.flags[step] |= Flag::Posted;
       if (!wakes)
@@ -342,7 +342,6 @@ private:
       Step self = stepAt(rank, step);
       uint32_t other = transfers.other(step);
       bool otherStarted = other != none && state.has(other, Flag::Started);
-      bool buffered = model == WaitModel::Buffered;
       if constexpr (Time::waitsForResources)
         takeEdge(rank, step, otherStarted);
       bool isBuffered = otherStarted && buffered && state.has(other, Flag::Met);
@@ -389,7 +388,6 @@ private:
   /// batch are handled in the order of the list.
   void takeEdge(unsigned rank, uint32_t step, bool otherStarted) {
     bool send = isSend(stepAt(rank, step).kind());
-    bool buffered = model == WaitModel::Buffered;
     if (buffered ? !send : !otherStarted)
       return;
     unsigned peer = peerOf(stepAt(rank, step));
@@ -454,7 +452,7 @@ private:
   int64_t transferEnd(unsigned rank, uint32_t step) const {
     Step self = stepAt(rank, step);
     int64_t own = time.starts[step];
-    if (model == WaitModel::Buffered && isSend(self.kind()))
+    if (buffered && isSend(self.kind()))
       return own;
     unsigned peer = peerOf(self);
     uint32_t other = transfers.other(step);
@@ -462,7 +460,7 @@ private:
                       ? time.hop(rank, peer, self)
                       : time.hop(peer, rank, stepAt(peer, other));
     int64_t others = time.starts[other];
-    if (model == WaitModel::Buffered)
+    if (buffered)
       return std::max(own, others + hop);
     return std::max(own, others) + hop;
   }
@@ -477,6 +475,9 @@ private:
   const Schedule &schedule;
   const Transfers &transfers;
   CommModel model;
+  /// Facts of the model that are asked for every step.
+  bool buffered;
+  WaitHolds holds;
   Time &time;
   GateRef gate;
   WaitState state;

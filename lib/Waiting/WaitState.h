@@ -117,9 +117,9 @@ inline unsigned queueOf(const CommModel &model, unsigned rank, Step step,
 }
 /// True if a rank passes the P2P step at `index` of its list, or the batch of
 /// that step, only when it is complete.
-inline bool holdsRank(const CommModel &model, llvm::ArrayRef<Step> list,
+inline bool holdsRank(WaitHolds holds, llvm::ArrayRef<Step> list,
                       size_t index) {
-  switch (waitModelInfo(model.kind()).holds) {
+  switch (holds) {
   case WaitHolds::None:
     return false;
   case WaitHolds::Receives:
