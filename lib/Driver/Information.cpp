@@ -17,6 +17,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 
@@ -172,21 +173,29 @@ void fillPage(StringRef text, ArrayRef<PagePart> parts, raw_ostream &os) {
 // Explanations of diagnostics
 //===----------------------------------------------------------------------===//
 
-/// The pages of all phases, one after the other; empty if there are none.
-static std::string readPages() {
-  std::string pages;
+/// Calls `visit` with the name, the path and the text of the page of each phase
+/// that is installed.
+static void forEachPage(
+    function_ref<void(StringRef phase, StringRef path, StringRef text)> visit) {
   SmallString<256> folder(programPath(""));
   sys::path::remove_filename(folder);
   sys::path::append(folder, "..", "share", "pipec", "Diagnostics");
-  for (const char *phase : {
-#define PIPEC_DIAG_PHASE(Id) #Id,
+  sys::path::remove_dots(folder, /*remove_dot_dot=*/true);
+  for (StringLiteral phase : {
+#define PIPEC_DIAG_PHASE(Id) StringLiteral(#Id),
 #include "Support/DiagPhases.def"
        }) {
     SmallString<256> path(folder);
-    sys::path::append(path, Twine(phase) + ".md");
+    sys::path::append(path, phase + ".md");
     if (auto page = MemoryBuffer::getFile(path))
-      pages += (*page)->getBuffer();
+      visit(phase, path, (*page)->getBuffer());
   }
+}
+
+/// The pages of all phases, one after the other; empty if there are none.
+static std::string readPages() {
+  std::string pages;
+  forEachPage([&](StringRef, StringRef, StringRef text) { pages += text; });
   return pages;
 }
 
@@ -256,6 +265,26 @@ std::string explanationOf(const DiagInfo &info) {
   for (unsigned part = 0; part != 2; ++part)
     section = section.split("\n\n").second.ltrim('\n');
   return section.str();
+}
+
+const ExplanationPlace *explanationPlace(const DiagInfo &info) {
+  static const StringMap<ExplanationPlace> places = [] {
+    StringMap<ExplanationPlace> all;
+    forEachPage([&](StringRef phase, StringRef path, StringRef text) {
+      forEachLine(text, [&](StringRef line) {
+        size_t before = line.begin() - text.begin();
+        if (line.consume_front("### "))
+          all.try_emplace(
+              line, ExplanationPlace{
+                        phase, path.str(),
+                        unsigned(text.take_front(before).count('\n') + 1)});
+        return true;
+      });
+    });
+    return all;
+  }();
+  auto it = places.find(info.name);
+  return it == places.end() ? nullptr : &it->second;
 }
 
 LogicalResult printExplanation(const Arguments &args, raw_ostream &out,

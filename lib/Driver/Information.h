@@ -67,6 +67,17 @@ void fillPage(llvm::StringRef text, llvm::ArrayRef<PagePart> parts,
 /// page of diagnostics without the heading. Empty if there is no page.
 std::string explanationOf(const DiagInfo &info);
 
+/// The installed page with the explanation of a kind.
+struct ExplanationPlace {
+  /// The phase that reports the kind, which is the name of the page.
+  llvm::StringRef phase;
+  std::string path;
+  /// The line of the heading, from 1.
+  unsigned line = 0;
+};
+/// Where `explanationOf` is from; null if there is no page.
+const ExplanationPlace *explanationPlace(const DiagInfo &info);
+
 using TextPrinter = llvm::function_ref<void(llvm::raw_ostream &)>;
 
 /// An option that prints a text about the program instead of running it.

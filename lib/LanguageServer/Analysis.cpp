@@ -91,16 +91,29 @@ static StringRef numberOf(StringRef clause, StringRef relation) {
 
 /// Reports the first figure of each clause that does not hold, with an edit
 /// that puts the figure that was measured in place of the number of a clause of
-/// one figure.
-static void reportExpectations(const Schedule &schedule, DiagEngine &diags) {
+/// one figure. Returns the clauses that hold.
+static std::vector<HeldClause> reportExpectations(const Schedule &schedule,
+                                                  DiagEngine &diags) {
+  std::vector<HeldClause> held;
   FailureOr<std::vector<CheckedFigure>> figures =
       checkExpectations(schedule, diags);
   if (failed(figures))
-    return;
+    return held;
   SourceLoc last;
-  std::map<uint32_t, unsigned> count;
-  for (const CheckedFigure &figure : *figures)
+  std::map<uint32_t, unsigned> count, numFalse;
+  for (const CheckedFigure &figure : *figures) {
     ++count[figure.expectation.source.offset];
+    numFalse[figure.expectation.source.offset] += !figure.holds;
+  }
+  for (const CheckedFigure &figure : *figures) {
+    SourceLoc source = figure.expectation.source;
+    if (numFalse[source.offset] ||
+        (!held.empty() && held.back().source == source))
+      continue;
+    held.push_back({source, std::nullopt});
+    if (count[source.offset] == 1)
+      held.back().measured = figure.measured;
+  }
   for (const CheckedFigure &figure : *figures) {
     const Expectation &wanted = figure.expectation;
     if (figure.holds || wanted.source == last)
@@ -123,6 +136,7 @@ static void reportExpectations(const Schedule &schedule, DiagEngine &diags) {
                         SMLoc::getFromPointer(number.end())),
                 measured);
   }
+  return held;
 }
 
 void Analysis::readSteps() {
@@ -178,7 +192,7 @@ void Analysis::run() {
         simulate(each.schedule, std::nullopt, silent);
     if (succeeded(simulation))
       each.run = std::make_unique<Simulation>(std::move(*simulation));
-    reportExpectations(each.schedule, diags);
+    each.held = reportExpectations(each.schedule, diags);
   }
 }
 

@@ -78,6 +78,13 @@ struct Document {
   std::string text;
 };
 
+/// A clause of `expect` whose figures hold.
+struct HeldClause {
+  SourceLoc source;
+  /// The figure, if it is one.
+  std::optional<Rational> measured;
+};
+
 /// A schedule of a document.
 struct ShownSchedule {
   /// The range before its body in a program, its first line in step IR.
@@ -86,6 +93,8 @@ struct ShownSchedule {
   /// A run without transfers, or under the default model with them; null if the
   /// schedule cannot run.
   std::unique_ptr<Simulation> run;
+  /// The clauses that hold. One whose condition is not met is not among them.
+  std::vector<HeldClause> held = {};
 };
 
 /// The analysis of one version of a document. The constructor reads the text

@@ -80,6 +80,17 @@ std::string describeWord(StringRef word) {
   return "";
 }
 
+std::string callOfWord(StringRef word) {
+  for (const MetricInfo &info : metrics)
+    if (info.name == word)
+      return info.perRank ? (word + "(rank)").str() : "";
+  std::string doc = describeWord(word);
+  StringRef call = StringRef(doc).substr(doc.find("`" + word.str() + "("));
+  if (word.empty() || call.empty())
+    return "";
+  return call.drop_front().substr(0, call.find(')')).str();
+}
+
 //===----------------------------------------------------------------------===//
 // Where the cursor is
 //===----------------------------------------------------------------------===//

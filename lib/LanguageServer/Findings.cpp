@@ -1,12 +1,14 @@
 //===- Findings.cpp - Diagnostics and their corrections -------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "Driver/Information.h"
 #include "LanguageServer/OpenDocument.h"
 #include "Support/Diagnostics/AnalysisDiags.h"
 #include "Support/Diagnostics/SemaDiags.h"
 #include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
 
@@ -39,8 +41,21 @@ static Span shownSpan(const Analysis &analysis, const Diagnostic &found) {
   return analysis.span(analysis.importOf(found.range));
 }
 
+std::string Server::pageOf(diag::Id id) const {
+  const DiagInfo &info = diagInfo(id);
+  const ExplanationPlace *place = explanationPlace(info);
+  if (!showsPages || !place)
+    return "";
+  // Headings have the anchors that ./x site gives them.
+  if (!site.empty())
+    return (site + "/docs/Diagnostics/" + place->phase + ".html#" +
+            info.name.lower())
+        .str();
+  return uriOfPath(place->path) + "#L" + utostr(place->line);
+}
+
 static json::Value toJson(const Analysis &analysis, const LineMap &lines,
-                          const Diagnostic &found,
+                          const Diagnostic &found, std::string page,
                           function_ref<json::Value(SMRange)> location) {
   std::string message = found.message;
   json::Array related;
@@ -65,6 +80,8 @@ static json::Value toJson(const Analysis &analysis, const LineMap &lines,
       {"source", "pipec"},
       {"message", json::fixUTF8(message)},
   };
+  if (!page.empty())
+    result["codeDescription"] = json::Object{{"href", std::move(page)}};
   if (!related.empty())
     result["relatedInformation"] = std::move(related);
   if (isUnused(found.id))
@@ -88,7 +105,8 @@ bool Server::analyseNext(function_ref<bool(StringRef uri)> isOutdated) {
   };
   json::Array all;
   for (const Diagnostic &found : analysis.diagnostics())
-    all.push_back(toJson(analysis, document.lines, found, place));
+    all.push_back(
+        toJson(analysis, document.lines, found, pageOf(found.id), place));
   notify("textDocument/publishDiagnostics",
          json::Object{{"uri", document.document.uri},
                       {"version", document.document.version},
@@ -152,7 +170,8 @@ Expected<json::Value> Server::codeActions(const json::Object &params,
         changes.push_back(
             json::Object{{"range", lines.range(analysis.exactSpan(edit.range))},
                          {"newText", edit.text}});
-      json::Value reported = toJson(analysis, lines, found, noPlace);
+      json::Value reported =
+          toJson(analysis, lines, found, pageOf(found.id), noPlace);
       reported.getAsObject()->erase("relatedInformation");
       actions.push_back(json::Object{
           {"title", json::fixUTF8(titleOf(edits.front(), found.id))},

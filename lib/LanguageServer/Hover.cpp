@@ -41,9 +41,7 @@ std::string figuresOf(const ShownSchedule &schedule) {
 // Names
 //===----------------------------------------------------------------------===//
 
-/// The comment about a statement: after it on its last line, or alone on the
-/// lines before it; without slashes.
-static std::string commentOf(SMRange statement, StringRef file) {
+std::string commentOf(SMRange statement, StringRef file) {
   size_t begin = statement.Start.getPointer() - file.data();
   size_t end = statement.End.getPointer() - file.data();
   StringRef after =
@@ -244,12 +242,48 @@ Expected<json::Value> Server::hover(const json::Object &, Target &at) {
                       {"range", std::move(*range)}};
 }
 
+/// The end of the clause at `begin`: after its semicolon, or that of its line
+/// in step IR.
+static size_t endOfClause(const Analysis &analysis, size_t begin) {
+  StringRef rest = analysis.text().drop_front(begin);
+  if (!analysis.isSteps())
+    return begin + std::min(rest.find(';') + 1, rest.size());
+  StringRef line = rest.take_until([](char c) { return c == '\n'; });
+  return begin + line.split("//").first.rtrim().size();
+}
+
+/// The text beside a clause that holds: its figure unless that is the text of
+/// the clause, too.
+static std::string labelOf(const HeldClause &clause, StringRef text) {
+  std::string label = "holds";
+  if (clause.measured) {
+    std::string figure;
+    raw_string_ostream(figure) << *clause.measured;
+    if (!text.trim("; \r\n").ends_with(" " + figure))
+      label += ": " + figure;
+  }
+  return label;
+}
+
 Expected<json::Value> Server::inlayHints(const json::Object &, Target &at) {
   json::Array hints;
   if (!at.analysis)
     return hints;
   at.analysis->run();
   for (const ShownSchedule &shown : at.analysis->schedules()) {
+    for (const HeldClause &clause : shown.held) {
+      SMLoc source = at.analysis->files().expand(clause.source);
+      if (!at.analysis->isHere({source, source}))
+        continue;
+      size_t begin = at.analysis->exactSpan({source, source}).begin;
+      size_t end = endOfClause(*at.analysis, begin);
+      if (std::optional<json::Value> range = at.range({end, end}))
+        hints.push_back(json::Object{
+            {"position", *range->getAsObject()->get("end")},
+            {"label", labelOf(clause, at.analysis->text().slice(begin, end))},
+            {"tooltip", "this clause holds at the default sizes"},
+            {"paddingLeft", true}});
+    }
     std::string label = figuresOf(shown);
     Span head = at.analysis->exactSpan(shown.head);
     StringRef text = at.analysis->text().slice(head.begin, head.end).rtrim();

@@ -16,6 +16,8 @@ namespace pipec::lsp {
 
 Expected<json::Value> Server::definition(const json::Object &, Target &at) {
   const Analysis *analysis = at.analysis.get();
+  if (analysis && analysis->isSteps())
+    return at.stepDefinition();
   const Occurrence *place = at.name();
   if (!place)
     return nullptr;
@@ -84,12 +86,16 @@ Expected<json::Value> Server::references(const json::Object &params,
                                          Target &at) {
   const Analysis *analysis = at.analysis.get();
   json::Array result;
-  const Occurrence *place = at.name();
-  if (!place)
-    return result;
   const json::Object *context = params.getObject("context");
   bool withDefinition =
       !context || context->getBoolean("includeDeclaration").value_or(true);
+  if (analysis && analysis->isSteps())
+    for (Span span : at.stepPlaces(withDefinition))
+      result.push_back(json::Object{{"uri", at.document->document.uri},
+                                    {"range", at.document->lines.range(span)}});
+  const Occurrence *place = at.name();
+  if (!place)
+    return result;
   bool isCurrent = at.analysis == at.document->latest;
   for (auto &[uri, spans] : placesOf(*analysis, *place, withDefinition))
     for (Span span : spans) {
@@ -107,6 +113,9 @@ Expected<json::Value> Server::references(const json::Object &params,
 Expected<json::Value> Server::highlight(const json::Object &, Target &at) {
   const Analysis *analysis = at.analysis.get();
   json::Array result;
+  if (analysis && analysis->isSteps())
+    for (Span span : at.stepPlaces(/*withDefinition=*/true))
+      result.push_back(json::Object{{"range", at.document->lines.range(span)}});
   const Occurrence *place = at.name();
   if (!place)
     return result;
@@ -128,6 +137,8 @@ Expected<const Occurrence *> Server::Target::renameable() const {
 }
 
 Expected<json::Value> Server::prepareRename(const json::Object &, Target &at) {
+  if (at.analysis && at.analysis->isSteps())
+    return at.renamedStep("");
   Expected<const Occurrence *> place = at.renameable();
   if (!place)
     return place.takeError();
@@ -164,6 +175,8 @@ Expected<json::Value> Server::rename(const json::Object &params, Target &at) {
       !newName.empty() && !isDigit(newName[0]) && all_of(newName, isWordByte);
   if (!isName)
     return refused("`" + newName + "` is not a name");
+  if (at.analysis && at.analysis->isSteps())
+    return at.renamedStep(newName);
   Expected<const Occurrence *> place = at.renameable();
   if (!place)
     return place.takeError();

@@ -56,6 +56,13 @@ struct Server::Target {
   const Occurrence *name() const;
   /// The same if it can be renamed; otherwise why not.
   llvm::Expected<const Occurrence *> renameable() const;
+  /// In step IR: the `Location` of the definition of what is named at the
+  /// offset, or null, and all places where it is named.
+  llvm::json::Value stepDefinition() const;
+  std::vector<Span> stepPlaces(bool withDefinition) const;
+  /// In step IR: the edit that gives it another name, or with an empty one the
+  /// range of its name.
+  Answer renamedStep(llvm::StringRef newName) const;
   /// A span of the analysed text as a range of the document.
   std::optional<llvm::json::Value> range(Span span) const;
 };
@@ -82,6 +89,19 @@ struct Proposal {
   Kind kind;
   std::string doc = {};
 };
+
+/// The canonical form of step IR that was read as `schedule`. The printer has
+/// no comments, so that a text with comments keeps its lines in their order,
+/// each in the canonical form.
+std::string formatSteps(llvm::StringRef text, const Schedule &schedule);
+
+/// The comment about a statement: after it on its last line, or alone on the
+/// lines before it; without slashes.
+std::string commentOf(llvm::SMRange statement, llvm::StringRef file);
+
+/// A call of the function, placement or metric of the language with this name,
+/// with the names of its arguments: `min(a, b, ...)`; empty if there is none.
+std::string callOfWord(llvm::StringRef word);
 
 /// The description of a word of the language, of a figure of the costs, or of a
 /// metric, with Markdown; empty if `word` is none of these.

@@ -158,12 +158,15 @@ Expected<json::Value> Server::completion(const json::Object &params,
 
 Expected<json::Value> Server::formatting(const json::Object &, Target &at) {
   const Analysis &latest = *at.document->latest;
-  // A program with syntax errors has no tree to print.
-  if (!latest.module())
+  // A text with syntax errors has no tree to print.
+  if (!latest.isRead())
     return nullptr;
   std::string text;
   raw_string_ostream os(text);
-  ast::printCanonical(*latest.module(), os);
+  if (latest.isSteps())
+    text = formatSteps(latest.text(), latest.schedules().front().schedule);
+  else
+    ast::printCanonical(*latest.module(), os);
   if (text == latest.text())
     return json::Array{};
   return json::Array{json::Object{

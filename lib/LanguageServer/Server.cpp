@@ -44,6 +44,7 @@ const Server::RequestRow Server::requestRows[] = {
     {"shutdown", &Server::shutdown, Scope::Server},
     {"textDocument/hover", &Server::hover, Scope::Position},
     {"textDocument/completion", &Server::completion, Scope::Document},
+    {"textDocument/signatureHelp", &Server::signatureHelp, Scope::Document},
     {"textDocument/definition", &Server::definition, Scope::Position},
     {"textDocument/references", &Server::references, Scope::Position},
     {"textDocument/documentHighlight", &Server::highlight, Scope::Position},
@@ -117,10 +118,27 @@ void Server::notification(StringRef method, const json::Value &params) {
       return (this->*row.function)(objectOf(params));
 }
 
-Expected<json::Value> Server::initialize(const json::Object &, Target &) {
+/// The member of nested objects at a path; null if it is absent.
+static const json::Value *memberAt(const json::Object &object,
+                                   ArrayRef<StringRef> path) {
+  const json::Object *at = &object;
+  for (StringRef key : path.drop_back())
+    if (!at || !(at = at->getObject(key)))
+      return nullptr;
+  return at->get(path.back());
+}
+
+Expected<json::Value> Server::initialize(const json::Object &params, Target &) {
   if (state != State::New)
     return make_error<RequestError>(RequestError::InvalidRequest,
                                     "second `initialize`");
+  if (const json::Value *shows =
+          memberAt(params, {"capabilities", "textDocument",
+                            "publishDiagnostics", "codeDescriptionSupport"}))
+    showsPages = shows->getAsBoolean().value_or(false);
+  if (const json::Value *url =
+          memberAt(params, {"initializationOptions", "site"}))
+    site = url->getAsString().value_or("").rtrim('/');
   state = State::Initialized;
   return json::Object{
       {"serverInfo",
@@ -132,6 +150,8 @@ Expected<json::Value> Server::initialize(const json::Object &, Target &) {
             json::Object{{"openClose", true}, {"change", 1}, {"save", true}}},
            {"hoverProvider", true},
            {"completionProvider", json::Object{}},
+           {"signatureHelpProvider",
+            json::Object{{"triggerCharacters", json::Array{"(", "[", ","}}}},
            {"definitionProvider", true},
            {"referencesProvider", true},
            {"documentHighlightProvider", true},

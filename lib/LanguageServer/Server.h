@@ -87,6 +87,7 @@ private:
   Answer shutdown(const llvm::json::Object &, Target &);
   Answer hover(const llvm::json::Object &, Target &);
   Answer completion(const llvm::json::Object &, Target &);
+  Answer signatureHelp(const llvm::json::Object &, Target &);
   Answer definition(const llvm::json::Object &, Target &);
   Answer references(const llvm::json::Object &, Target &);
   Answer highlight(const llvm::json::Object &, Target &);
@@ -119,6 +120,10 @@ private:
   void touchImportersOf(llvm::StringRef path);
   /// The text of the open document with this real path, if there is one.
   std::optional<std::string> openText(llvm::StringRef path) const;
+  /// The URI of the explanation of a kind: on the site that the editor names,
+  /// else the line of the installed page. Empty if there is none, or if the
+  /// editor does not show it.
+  std::string pageOf(diag::Id id) const;
   /// The analysis of the current version.
   Analysis &analysed(OpenDocument &document);
   /// The `Location` of a range of `analysis`, the analysis of `document`.
@@ -129,6 +134,9 @@ private:
   const SearchPath search;
   Notify notify;
   enum class State { New, Initialized, ShutDown } state = State::New;
+  /// The editor shows the pages of diagnostics; the URL of a site with them.
+  bool showsPages = false;
+  std::string site;
   /// By URI.
   std::map<std::string, std::unique_ptr<OpenDocument>> documents;
   struct RequestRow;

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Published diagnostics: ranges, notes, versions, imports, step IR."""
 
+import urllib.request
+
 from lsp_client import Server, uri
 
 GOOD = """\
@@ -18,7 +20,7 @@ server = Server()
 assert server.capabilities["textDocumentSync"] == {"openClose": True, "change": 1, "save": True}
 assert server.capabilities["positionEncoding"] == "utf-16"
 for name in ("hover", "completion", "definition", "references", "rename", "documentFormatting", "documentSymbol",
-             "inlayHint", "codeAction", "foldingRange"):
+             "inlayHint", "codeAction", "foldingRange", "signatureHelp"):
     assert server.capabilities[name + "Provider"] not in (False, None), name
 
 # Typing an error and mending it.
@@ -132,4 +134,26 @@ found, = steps.diagnostics()
 assert found["range"]["start"]["line"] == 5 and found["code"] == "StepsExpected"
 steps.change(steps.text.replace("B s0 m", "B s0 m0"))
 assert steps.diagnostics() == []
+
+# The explanation of a kind: the line of the installed page, or the page of a site; only for editors that show it.
+assert "codeDescription" not in server.open("file:///tmp/d.pipe", "schedule").diagnostics()[0]
+shows = {"textDocument": {"publishDiagnostics": {"codeDescriptionSupport": True}}}
+other = Server(capabilities=shows)
+d = other.open("file:///tmp/d.pipe", GOOD.replace("m - w", "m - ww"))
+found, = d.diagnostics()
+address, line = found["codeDescription"]["href"].split("#L")
+with urllib.request.urlopen(address) as page:
+    assert page.read().decode().splitlines()[int(line) - 1] == "### UnknownName", found
+action, = d.at("codeAction", range=found["range"], context={"diagnostics": []})
+assert action["diagnostics"][0]["codeDescription"] == found["codeDescription"]
+assert other.close() == 0
+for given in "https://pipec.example", "https://pipec.example/":
+    other = Server(capabilities=shows, options={"site": given})
+    found, = other.open("file:///tmp/d.pipe", GOOD.replace("m - w", "m - ww")).diagnostics()
+    assert found["codeDescription"]["href"] == "https://pipec.example/docs/Diagnostics/Sema.html#unknownname", found
+    assert other.close() == 0
+for options in ({"site": 1}, [], "x"):
+    other = Server(capabilities={"textDocument": {"publishDiagnostics": {"codeDescriptionSupport": "x"}}}, options=options)
+    assert "codeDescription" not in other.open("file:///tmp/d.pipe", "schedule").diagnostics()[0]
+    assert other.close() == 0
 assert server.close() == 0

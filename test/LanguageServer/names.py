@@ -163,6 +163,51 @@ for program in "pipec-lsp", "./link":
     assert other.open(uri("a.pipe"), gpipe).diagnostics() == [], program
     assert other.close() == 0
 
+# Step IR: labels of phases, the schedule, streams, sections, and the steps of a stage and a micro-batch.
+STEPS = """\
+pipec-steps 2
+schedule @s { ranks 2 stages 2 microbatches 2
+  map 0 1
+  stream net 1
+  rank 0 {
+    "first":  // first:
+      F s0 m0
+      B s0 m0
+    rest:
+      F s0 m1
+      B s0 m1
+  }
+  rank 1 {
+    first:
+      F s1 m0
+      B s1 m0
+      F s1 m1
+      B s1 m1
+  }
+}
+"""
+s = server.open(uri("s.steps"), STEPS)
+assert s.diagnostics() == [], s.diagnostics()
+for declared in (True, False):
+    found = s.at("references", "B s0 m0", context={"includeDeclaration": declared})
+    assert [s.text_of(each["range"]) for each in found] == ["F s0 m0"] * declared + ["B s0 m0"], found
+assert s.at("definition", "B s0 m1")["range"]["start"] == s.position("F s0 m1")
+assert s.at("definition", "first:\n      F s1")["range"]["start"] == s.position('"first"')
+assert [s.text_of(each["range"]) for each in s.at("documentHighlight", "first:\n      F s1")] == ['"first"', "first"]
+for place in ("map", "ranks 2", "// first"):
+    assert s.at("definition", place) is None and s.at("references", place, 0, 4) == [], place
+    assert s.at("prepareRename", place, 0, 4) is None and s.at("rename", place, 0, 4, newName="x") is None
+assert s.applied(s.at("rename", '"first"', newName="warmup")["changes"][s.uri]) == \
+    STEPS.replace('"first"', "warmup").replace("    first:", "    warmup:")
+assert s.applied(s.at("rename", "@s", 0, 1, newName="t")["changes"][s.uri]) == STEPS.replace("@s", "@t")
+assert s.applied(s.at("rename", "net", newName="nic")["changes"][s.uri]) == STEPS.replace("net", "nic")
+assert s.text_of(s.at("prepareRename", "rest")) == "rest"
+assert "another name" in s.error_at("rename", "rest", newName="first")["message"]
+assert "is not a name" in s.error_at("rename", "rest", newName="a b")["message"]
+assert "no name of its own" in s.error_at("rename", "F s0 m1", newName="x")["message"]
+s.change(STEPS.replace("map 0 1", "map 0 x"))
+assert "syntax errors" in s.error_at("rename", "rest", newName="x")["message"]
+
 assert server.error("textDocument/definition", {"textDocument": {"uri": "file:///none"}, "position": {}})["code"] == -32602
 assert server.error("textDocument/definition", {"textDocument": {"uri": main.uri}, "position": {}})["code"] == -32602
 assert server.close() == 0

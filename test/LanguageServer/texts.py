@@ -127,8 +127,53 @@ for text in (TEXT, TEXT.replace("\n  expect", "\n  let = 1;\n  expect")):
 # Inlay hints.
 a.change(TEXT)
 everything = {"start": {"line": 0, "character": 0}, "end": {"line": 99, "character": 0}}
-hint, = a.at("inlayHint", range=everything)
+holds, hint = a.at("inlayHint", range=everything)
 assert hint["label"] == "makespan 15, bubble 20.0 %" and hint["position"] == a.position(" {\n  placement")
+# A clause that holds, with its figure unless the clause ends in it; not one that is false or does not apply.
+assert holds["label"] == "holds" and holds["position"] == a.position("15;", 0, 3)
+clauses = ("expect makespan <=\n    99;", "expect peak(rank) <= 9;", "expect span == 1;", "expect makespan == 15 if p == 9;")
+a.change(TEXT.replace("  expect makespan == 15;", "  " + "  ".join(clauses)))
+assert [(each["label"], each["position"]) for each in a.at("inlayHint", range=everything)[:-1]] == \
+    [("holds: 15", a.position("99;", 0, 3)), ("holds", a.position("9;", 1, 2))], a.at("inlayHint", range=everything)
+
+
+# Signatures: functions, also imported ones, words of the language, steps, and the head of a schedule.
+def signature(text):
+    """The label, the active parameter and the document of what is called at the `|`."""
+    at = text.index("|")
+    a.change(text.replace("|", "", 1))
+    before = text[:at]
+    found = a.at("signatureHelp", position={"line": before.count("\n"), "character": len(before.rsplit("\n", 1)[-1])})
+    if found is None:
+        return None
+    one, = found["signatures"]
+    names = [each["label"] for each in one["parameters"]]
+    assert all(name in one["label"] for name in names), one
+    active = found["activeParameter"]
+    return one["label"], names[active] if active < len(names) else None, one.get("documentation", {}).get("value", "")
+
+
+a.change('import "lib.pipe";\n' + TEXT.replace("fn half(n) {", "fn half(n, by) {").replace("half(w)", "half(w, 2)"))
+assert a.diagnostics() == [], a.diagnostics()
+IN = a.text[:a.text.index("  let h")] + "  let h = "
+assert signature(IN + "half(|") == ("half(n, by)", "n", "What follows is an example.")
+assert signature(IN + "half(min(1, 2), |") == ("half(n, by)", "by", "What follows is an example.")
+assert signature(IN + "half(1, 2, |")[1] is None
+assert signature(IN + "triple(|")[:2] == ("triple(n)", "n")
+assert signature(IN + "min(1, 2, 3, 4|")[:2] == ("min(a, b, ...)", "...")
+assert signature(IN + "half(min(1, |")[:2] == ("min(a, b, ...)", "b")
+assert signature(HEAD + "  placement wave(|") == ("wave(k)", "k", "`wave(k)`: `k` times down and up")
+assert signature(HEAD + "  expect idle(|")[:2] == ("idle(rank)", "rank")
+assert signature(HEAD + "  steady { F[0, |")[:2] == ("F[chunk, microbatch, slice]", "microbatch")
+head = "new(ranks name = value, microbatches name = value, chunks name = value, slices name = value)"
+assert signature("schedule new(|")[:2] == (head, "ranks name = value")
+assert signature("schedule new(microbatches m = 4, |")[1] == "ranks name = value"
+assert signature("schedule new(ranks p = 4, chunks v = |")[1] == "chunks name = value"
+assert signature("schedule new(ranks p = 4, depth k = |")[1] is None
+# Definitions, unknown names, blocks, comments and strings have none.
+for text in ("fn f(|", "pattern f(|", IN + "unknown(|", IN + "(|", HEAD + "  steady { |", "// min(|", 'import "min(|', "x[|", IN + "min(1)|"):
+    assert signature(text) is None, text
+assert a.error_at("signatureHelp")["code"] == -32602
 a.change(TEXT.replace("p = 2", "p"))
 assert a.at("inlayHint", range=everything) == []
 
@@ -199,7 +244,7 @@ assert schedule["name"] == "@s" and [each["name"] for each in schedule["children
 hint, = a.at("inlayHint", range=everything)
 assert hint["label"] == "makespan 6, bubble 50.0 %" and hint["position"] == {"line": 1, "character": 45}, hint
 assert {each["label"] for each in a.at("completion", "map")} >= {"map", "cost", "memory", "expect", "rank"}
-assert a.at("completion", "0 1") == [] and a.at("definition", "map") is None
+assert a.at("completion", "0 1") == []
 steps = {each["label"]: each["documentation"]["value"] for each in a.at("completion", "F s1")}
 assert {"F", "SEND_F", "WAIT_REDUCE_GRAD", "UPDATE"} < set(steps) and steps["F"] == "forward pass" and "map" not in steps
 assert a.at("completion", "s1 m0") == []
@@ -207,7 +252,26 @@ assert a.at("completion", "s1 m0") == []
 lines = a.text.split("\n")
 folds = a.at("foldingRange")
 assert len(folds) == 3 and all("{" in lines[fold["startLine"]] and lines[fold["endLine"] + 1].strip() == "}" for fold in folds), folds
-assert a.at("references", "map") == [] and a.at("rename", "map", newName="x") is None
+assert a.at("signatureHelp", "map") is None
+# Formatting: what is printed, or with comments each line for itself.
+assert a.at("formatting", options={}) == []
+canonical = a.text
+LOOSE = canonical.replace("map 0 1", "map  0\t1").replace("    first", "first").replace("  }", "}\n\n")
+a.change(LOOSE)
+assert a.applied(a.at("formatting", options={})) == canonical
+a.change(LOOSE.replace("pipec-steps 1", "// about // it\n\n\npipec-steps 1//one").replace("map", "  tie  0   1 //x\nmap", 1)
+         .replace("      B s0", "// the \"last\"\nB   s0").replace("2 stages", "2   stages"))
+commented = a.applied(a.at("formatting", options={}))
+assert commented == canonical.replace("pipec-steps 1", "// about // it\n\npipec-steps 1  // one".replace("// one", "//one")) \
+    .replace("  map", "  tie 0 1  //x\n  map").replace("      B s0", "      // the \"last\"\n      B s0") \
+    .replace("  }\n", "  }\n\n"), commented
+a.change(commented)
+assert a.at("formatting", options={}) == [] and a.diagnostics() is not None
+a.change(canonical.replace("map 0 1", "map 0 1 // here"))
+assert a.at("formatting", options={}) == [{"range": {"start": {"line": 0, "character": 0}, "end": a.position("}\n", 2, 2)},
+                                           "newText": a.text.replace("1 // here", "1  // here")}]
+a.change(canonical.replace("map 0 1", "map 0 x"))
 assert a.at("formatting", options={}) is None
+a.change(canonical)
 assert timeline(a.uri)["title"] == "s"
 assert server.close() == 0

@@ -10,7 +10,7 @@ import threading
 class Server:
     """Starts pipec-lsp. Every wait ends after `timeout` seconds with an error."""
 
-    def __init__(self, *, initialize=True, timeout=60, program="pipec-lsp"):
+    def __init__(self, *, initialize=True, timeout=60, program="pipec-lsp", capabilities=None, options=None):
         self.process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=subprocess.PIPE)
         self.timeout = timeout
@@ -23,7 +23,8 @@ class Server:
         self.thread = threading.Thread(target=self.read, daemon=True)
         self.thread.start()
         if initialize:
-            self.capabilities = self.request("initialize", {"capabilities": {}})["capabilities"]
+            self.capabilities = self.request("initialize", {
+                "capabilities": capabilities or {}, "initializationOptions": options})["capabilities"]
             self.notify("initialized", {})
 
     def read(self):
