@@ -13,7 +13,8 @@ using namespace llvm;
 namespace pipec {
 
 static constexpr StringLiteral editorMethods[] = {
-    "textDocument/completion", "textDocument/hover", "textDocument/codeAction"};
+    "textDocument/completion", "textDocument/hover", "textDocument/codeAction",
+    "textDocument/inlayHint"};
 
 Expected<json::Value> answerEditor(StringRef body, const SearchPath &search,
                                    StringRef folder) {

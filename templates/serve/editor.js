@@ -33,9 +33,11 @@ function markMessage(message) {
   if (from.line === to.line && from.ch >= to.ch) to = { line: from.line, ch: from.ch + 1 };
   editor.markText(from, to, { className: `range ${message.severity}`, title: message.message });
   const before = editor.lineInfo(from.line)?.gutterMarkers?.marks?.title;
-  editor.setGutterMarker(from.line, "marks", element("span", {
-    class: `mark ${message.severity}`, title: before ? `${before}\n${message.message}` : message.message }, "●"));
+  markLine(from.line, message.severity, "●", before ? `${before}\n${message.message}` : message.message);
 }
+
+const markLine = (line, kind, sign, title) =>
+  editor.setGutterMarker(line, "marks", element("span", { class: `mark ${kind}`, title, role: "img", "aria-label": title }, sign));
 
 function messageText(message) {
   const place = isHere(message) ? `${message.line}:${message.column}: ` : message.file ? `${message.file}:${message.line}: ` : "";
@@ -52,6 +54,7 @@ function showMessages(messages) {
   editor.clearGutter("marks");
   editor.operation(() => messages.filter(isHere).forEach(markMessage));
   if (messages.some(isHere)) offerCorrections(messages);
+  markHeld();
   byId("messages").replaceChildren(...messages.map((message) =>
     element("li", { class: message.severity }, messageText(message),
       message.notes?.length ? element("ul", {}, ...message.notes.map((note) =>

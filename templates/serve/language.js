@@ -75,6 +75,22 @@ editor.on("keydown", (cm, { key }) => key !== "Control" && hideHover());
 editor.on("scroll", hideHover);
 editor.setOption("extraKeys", { ...editor.getOption("extraKeys"), "Ctrl-Space": complete, "Ctrl-I": (cm) => describe(cm.getCursor()) });
 
+//--- Clauses of `expect`
+
+/// Marks the clauses that hold. The language server checks them at the default sizes and the costs of the program, so
+/// that they have no mark at others.
+async function markHeld() {
+  const text = editor.getValue();
+  const own = !sizesBut().length && !costs().cost && !state.profile && !state.target;
+  const hints = own && /\bexpect\b/.test(text) ? await askLanguage("inlayHint", {}) ?? [] : [];
+  if (editor.getValue() !== text) return;
+  const held = hints.filter(({ label }) => /^holds\b/.test(label));
+  editor.operation(() => held.forEach(({ label, position: { line } }) => {
+    if (!editor.lineInfo(line)?.gutterMarkers?.marks) markLine(line, "holds", "✓", `this clause ${label}`);
+  }));
+  byId("held").textContent = held.length ? `${held.length} ${held.length === 1 ? "clause" : "clauses"} of expect hold${held.length === 1 ? "s" : ""}` : "";
+}
+
 //--- Corrections
 
 /// Adds buttons for the corrections to the messages in the list, which are in its order.

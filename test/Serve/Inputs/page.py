@@ -82,6 +82,12 @@ def tabs(page, _):
                                               "return [top, bottom, innerHeight]", first)
                 check(top < height - 60 and (name == "picture" or bottom < height), f"{name} at {width}: from {top} to {bottom}")
                 page.shot(f"{name}-{scheme}-{width}")
+    # On a phone the button that cancels has no row, and is there during a job only.
+    check(page.js("return byId('tabs').parentElement.offsetHeight - byId('tabs').offsetHeight") < 4, "a row below the tabs")
+    check(not page.id("cancel").is_displayed(), "a button without a job")
+    page.js("byId('cancel').disabled = false")
+    check(page.id("cancel").is_displayed() and page.js("return byId('tabs').parentElement.offsetHeight - byId('tabs').offsetHeight") < 4, "no button")
+    page.js("byId('cancel').disabled = true")
     resize(page, 1440)
     page.tab("picture")
     before = page.js("return window.shifts")
@@ -228,6 +234,21 @@ def language(page, _):
     check("loop" in fix.text, fix.text)
     page.change(fix.click)
     check(page.program() == PROGRAM, page.program())
+    # Clauses that hold and false ones have marks of their own; the others have none, and nothing holds at other sizes.
+    clauses = ["expect makespan == 21;", "expect makespan == 14;", "expect span <= 22;", "expect makespan == 3 if p == 9;"]
+    marks = ("return [...document.querySelectorAll('.CodeMirror-code > div')].map((line) => [line.querySelector('.mark')?.className ?? '',"
+             " line.querySelector('.mark')?.title ?? '', line.querySelector('.CodeMirror-line').offsetHeight])"
+             ".slice(2, 6)")
+    page.change(lambda: page.set_program(PROGRAM.replace("  warmup", "".join(f"  {one}\n" for one in clauses) + "  warmup")))
+    page.wait(lambda: page.id("held").get_attribute("textContent") == "2 clauses of expect hold", "no clause holds")
+    kinds, titles, heights = zip(*page.js(marks))
+    check(kinds == ("mark holds", "mark error", "mark holds", ""), f"{kinds}")
+    check(titles[0] == "this clause holds" and titles[2] == "this clause holds: 21" and "14" in titles[1], f"{titles}")
+    check(len(set(heights)) == 1, f"a mark moves lines: {heights}")
+    page.shot("held")
+    page.change(lambda: page.js("state.sizes.ranks = 3; compile()"))
+    page.wait(lambda: not page.id("held").get_attribute("textContent"), "clauses hold at sizes that were not checked")
+    check("mark holds" not in page.js(marks)[0], "a mark")
 
 
 def axe(page, _):
