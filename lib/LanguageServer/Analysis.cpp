@@ -99,26 +99,30 @@ static std::vector<HeldClause> reportExpectations(const Schedule &schedule,
       checkExpectations(schedule, diags);
   if (failed(figures))
     return held;
-  SourceLoc last;
-  std::map<uint32_t, unsigned> count, numFalse;
+  // The clauses are interleaved where they are per rank.
+  struct Clause {
+    unsigned numFigures = 0, numFalse = 0;
+    bool isSeen = false;
+  };
+  std::map<uint32_t, Clause> clauses;
   for (const CheckedFigure &figure : *figures) {
-    ++count[figure.expectation.source.offset];
-    numFalse[figure.expectation.source.offset] += !figure.holds;
-  }
-  for (const CheckedFigure &figure : *figures) {
-    SourceLoc source = figure.expectation.source;
-    if (numFalse[source.offset] ||
-        (!held.empty() && held.back().source == source))
-      continue;
-    held.push_back({source, std::nullopt});
-    if (count[source.offset] == 1)
-      held.back().measured = figure.measured;
+    Clause &clause = clauses[figure.expectation.source.offset];
+    ++clause.numFigures;
+    clause.numFalse += !figure.holds;
   }
   for (const CheckedFigure &figure : *figures) {
     const Expectation &wanted = figure.expectation;
-    if (figure.holds || wanted.source == last)
+    Clause &clause = clauses[wanted.source.offset];
+    if (clause.isSeen || (clause.numFalse && figure.holds))
       continue;
-    last = wanted.source;
+    clause.isSeen = true;
+    bool isOne = clause.numFigures == 1;
+    if (!clause.numFalse) {
+      held.push_back({wanted.source, std::nullopt});
+      if (isOne)
+        held.back().measured = figure.measured;
+      continue;
+    }
     InFlightDiagnostic error = diags.report(
         wanted.source, diag::ExpectFailed, figureName(wanted), figure.measured,
         relationName(wanted.relation), wanted.value);
@@ -128,7 +132,7 @@ static std::vector<HeldClause> reportExpectations(const Schedule &schedule,
     StringRef number =
         numberOf(text.drop_front(size_t(begin.getPointer() - text.data())),
                  relationName(wanted.relation));
-    if (number.empty() || count[wanted.source.offset] > 1)
+    if (number.empty() || !isOne)
       continue;
     std::string measured;
     raw_string_ostream(measured) << figure.measured;

@@ -54,6 +54,7 @@ const Server::RequestRow Server::requestRows[] = {
     {"textDocument/foldingRange", &Server::foldings, Scope::Document},
     {"textDocument/documentSymbol", &Server::symbols, Scope::Document},
     {"textDocument/inlayHint", &Server::inlayHints, Scope::Document},
+    {"textDocument/codeLens", &Server::codeLenses, Scope::Document},
     {"textDocument/codeAction", &Server::codeActions, Scope::Document},
     {"workspace/executeCommand", &Server::execute, Scope::Server},
 };
@@ -132,10 +133,15 @@ Expected<json::Value> Server::initialize(const json::Object &params, Target &) {
   if (state != State::New)
     return make_error<RequestError>(RequestError::InvalidRequest,
                                     "second `initialize`");
-  if (const json::Value *shows =
-          memberAt(params, {"capabilities", "textDocument",
-                            "publishDiagnostics", "codeDescriptionSupport"}))
-    showsPages = shows->getAsBoolean().value_or(false);
+  auto can = [&](ArrayRef<StringRef> path) {
+    const json::Object *all = params.getObject("capabilities");
+    const json::Value *value = all ? memberAt(*all, path) : nullptr;
+    return value && value->getAsBoolean().value_or(false);
+  };
+  showsPages =
+      can({"textDocument", "publishDiagnostics", "codeDescriptionSupport"});
+  canShowProgress = can({"window", "workDoneProgress"});
+  canEdit = can({"workspace", "applyEdit"});
   if (const json::Value *url =
           memberAt(params, {"initializationOptions", "site"}))
     site = url->getAsString().value_or("").rtrim('/');
@@ -160,10 +166,14 @@ Expected<json::Value> Server::initialize(const json::Object &params, Target &) {
            {"foldingRangeProvider", true},
            {"documentSymbolProvider", true},
            {"inlayHintProvider", true},
+           {"codeLensProvider", json::Object{}},
            {"codeActionProvider",
             json::Object{{"codeActionKinds", json::Array{"quickfix"}}}},
            {"executeCommandProvider",
-            json::Object{{"commands", json::Array{"pipec.showTimeline"}}}},
+            json::Object{
+                {"commands", json::Array{"pipec.showTimeline", "pipec.derive",
+                                         "pipec.search"}},
+                {"workDoneProgress", true}}},
        }},
   };
 }

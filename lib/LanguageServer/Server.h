@@ -45,6 +45,10 @@ inline llvm::Error invalid(const llvm::Twine &why) {
   return llvm::make_error<RequestError>(RequestError::InvalidParams, why);
 }
 
+struct EditorRun;
+struct CommandOutput;
+struct CommandResult;
+
 /// The language server without its transport: a method and its parameters in,
 /// an answer out. Documents are analysed in `analyseNext`, between messages, so
 /// a run of changes causes one analysis.
@@ -70,6 +74,16 @@ public:
   /// unless `isOutdated` is true for its URI by then. Returns false if there is
   /// no such document.
   bool analyseNext(llvm::function_ref<bool(llvm::StringRef uri)> isOutdated);
+
+  /// The run of `pipec` that a request `workspace/executeCommand` asks for;
+  /// nothing if it is another command, which `request` answers.
+  llvm::Expected<std::optional<EditorRun>>
+  editorRun(const llvm::json::Object &params);
+  /// What the editor is told after the run; fails if that did.
+  llvm::Expected<CommandResult> resultOf(const EditorRun &run,
+                                         const CommandOutput &from);
+  /// True if the editor can show progress.
+  bool showsProgress() const { return canShowProgress; }
 
   /// True after the request `shutdown`.
   bool isShutDown() const { return state == State::ShutDown; }
@@ -98,6 +112,7 @@ private:
   Answer symbols(const llvm::json::Object &, Target &);
   Answer inlayHints(const llvm::json::Object &, Target &);
   Answer codeActions(const llvm::json::Object &, Target &);
+  Answer codeLenses(const llvm::json::Object &, Target &);
   Answer execute(const llvm::json::Object &, Target &);
   // Notifications
   void initialized(const llvm::json::Object &) {}
@@ -106,6 +121,10 @@ private:
   void save(const llvm::json::Object &);
   void close(const llvm::json::Object &);
 
+  /// The edit that adds clauses to the schedule of a run; nothing if its
+  /// document has changed since.
+  std::optional<llvm::json::Value> editOf(const EditorRun &run,
+                                          llvm::ArrayRef<std::string> clauses);
   OpenDocument *find(const llvm::json::Object &params);
   /// The newest analysis of a document that could read it.
   llvm::Expected<Target> known(const llvm::json::Object &params);
@@ -136,6 +155,8 @@ private:
   enum class State { New, Initialized, ShutDown } state = State::New;
   /// The editor shows the pages of diagnostics; the URL of a site with them.
   bool showsPages = false;
+  bool canShowProgress = false;
+  bool canEdit = false;
   std::string site;
   /// By URI.
   std::map<std::string, std::unique_ptr<OpenDocument>> documents;

@@ -176,9 +176,9 @@ Expected<json::Value> Server::signatureHelp(const json::Object &params,
     return nullptr;
   SmallVector<StringRef> names;
   StringRef label = found->label;
-  label.split('[').second.empty()
-      ? label.split('(').second.drop_back().split(names, ',', -1, false)
-      : label.split('[').second.drop_back().split(names, ',', -1, false);
+  label.drop_front(label.find_first_of("([") + 1)
+      .rtrim(")]")
+      .split(names, ',', -1, /*KeepEmpty=*/false);
   json::Array parameters;
   for (auto [i, name] : enumerate(names)) {
     json::Object parameter{{"label", json::fixUTF8(name.trim())}};

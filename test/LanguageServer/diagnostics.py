@@ -58,6 +58,9 @@ assert (a.text_of(change["range"]), change["newText"]) == ("3", "15"), change
 assert actions("expect bubble_makespan <= 1/9;")[0]["edit"]["changes"][a.uri][0]["newText"] == "1/5"
 for clause in ("expect makespan == 3 * m;", "expect peak(rank) == 7;", "expect makespan == 3 if p == 2;"):
     assert actions(clause) == [], clause
+# One message for each clause, also where several are per rank.
+a.change(GOOD.replace("  warmup", "  expect peak(rank) == 7;\n  expect idle(rank) == 7;\n  warmup"))
+assert [each["code"] for each in a.diagnostics()] == ["ExpectFailed"] * 2, a.diagnostics()
 # What can be hidden: blocks without their last line, also with a syntax error, and comments.
 a.change("// one\n// two\n" + GOOD.replace("  warmup   { repeat w { F } }", "  warmup {\n    repeat w { F }  // {\n  }\n  let x = \"{\";"))
 assert a.at("foldingRange") == [{"startLine": 0, "endLine": 1, "kind": "comment"}, {"startLine": 5, "endLine": 6},

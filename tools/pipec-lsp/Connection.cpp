@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Connection.h"
+#include "Commands.h"
 
 #include "LanguageServer/Server.h"
 #include "Support/Json.h"
@@ -9,7 +10,9 @@
 #include "mlir/Tools/lsp-server-support/Logging.h"
 #include "mlir/Tools/lsp-server-support/Protocol.h"
 #include "mlir/Tools/lsp-server-support/Transport.h"
+#include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
 
 #include <algorithm>
 #include <array>
@@ -162,6 +165,14 @@ std::optional<Message> MessageQueue::next() {
   return message;
 }
 
+std::function<void(std::function<void()>)> MessageQueue::poster() const {
+  return [state = state](std::function<void()> task) {
+    std::lock_guard lock(state->mutex);
+    state->waiting.push_back({.task = std::move(task)});
+    state->wake.notify_one();
+  };
+}
+
 bool MessageQueue::hasNext() {
   std::lock_guard lock(state->mutex);
   return !state->waiting.empty() || state->ended;
@@ -207,13 +218,31 @@ bool fromJSON(const json::Value &value, AnyParams &params, json::Path) {
 /// Passes the messages of one method on to the server.
 struct Forward {
   Server &server;
+  Commands &commands;
+  /// The `id` of the request that is being answered.
+  const json::Value &id;
   StringLiteral method;
 
   void request(const AnyParams &params, Callback<json::Value> reply) {
+    if (method == "workspace/executeCommand")
+      if (const json::Object *object = params.value.getAsObject()) {
+        Expected<std::optional<EditorRun>> run = server.editorRun(*object);
+        if (!run)
+          return fail(run.takeError(), reply);
+        if (*run) {
+          const json::Value *token = object->get("workDoneToken");
+          return commands.start(std::move(**run), id,
+                                token ? *token : json::Value(nullptr),
+                                std::move(reply));
+        }
+      }
     Expected<json::Value> answer = server.request(method, params.value);
     if (answer)
       return reply(std::move(*answer));
-    handleAllErrors(answer.takeError(), [&](const RequestError &error) {
+    fail(answer.takeError(), reply);
+  }
+  static void fail(Error why, Callback<json::Value> &reply) {
+    handleAllErrors(std::move(why), [&](const RequestError &error) {
       reply(make_error<mlir::lsp::LSPError>(error.message,
                                             mlir::lsp::ErrorCode(error.code)));
     });
@@ -236,17 +265,31 @@ int serve(const char *program, raw_ostream &out) {
   // is not one of JSON-RPC, and does not show which messages are waiting.
   mlir::lsp::JSONTransport transport(stdin, out);
   mlir::lsp::MessageHandler handler(transport);
-  Server server(SearchPath(programPath(program), {}),
-                [&](StringRef method, json::Value params) {
-                  transport.notify(method, std::move(params));
-                });
+  auto notify = [&](StringRef method, json::Value params) {
+    transport.notify(method, std::move(params));
+  };
+  Server server(SearchPath(programPath(program), {}), notify);
+  MessageQueue queue;
+  SmallString<256> compiler(programPath(program));
+  sys::path::remove_filename(compiler);
+  sys::path::append(compiler, "pipec");
+  // The ids of requests to the editor are not those of its own.
+  uint64_t numCalls = 0;
+  Commands commands(server, std::string(compiler), queue.poster(), notify,
+                    [&](StringRef method, json::Value params) {
+                      transport.call(method, std::move(params),
+                                     "pipec-" + std::to_string(++numCalls));
+                    });
+  json::Value id = nullptr;
   std::vector<std::unique_ptr<Forward>> forwards;
   for (StringLiteral method : Server::requests()) {
-    forwards.push_back(std::make_unique<Forward>(Forward{server, method}));
+    forwards.push_back(
+        std::make_unique<Forward>(Forward{server, commands, id, method}));
     handler.method(method, forwards.back().get(), &Forward::request);
   }
   for (StringLiteral method : Server::notifications()) {
-    forwards.push_back(std::make_unique<Forward>(Forward{server, method}));
+    forwards.push_back(
+        std::make_unique<Forward>(Forward{server, commands, id, method}));
     handler.notification(method, forwards.back().get(), &Forward::notification);
   }
   auto refuse = [&](json::Value id, const Twine &why,
@@ -255,7 +298,6 @@ int serve(const char *program, raw_ostream &out) {
                     make_error<mlir::lsp::LSPError>(why.str(), code));
   };
 
-  MessageQueue queue;
   auto isOutdated = [&](StringRef uri) { return queue.willChange(uri); };
   for (;;) {
     // Documents are analysed when nothing else is to be done.
@@ -264,6 +306,10 @@ int serve(const char *program, raw_ostream &out) {
     std::optional<Message> message = queue.next();
     if (!message)
       return 1;
+    if (message->task) {
+      message->task();
+      continue;
+    }
     if (!message->error.empty()) {
       refuse(nullptr, message->error, mlir::lsp::ErrorCode::ParseError);
       if (message->isShown)
@@ -285,10 +331,17 @@ int serve(const char *program, raw_ostream &out) {
     if (*method == "exit")
       return server.isShutDown() ? 0 : 1;
     json::Value params = take(*object, "params");
-    if (const json::Value *id = object->get("id"))
-      handler.onCall(*method, std::move(params), *id);
-    else
+    if (const json::Value *given = object->get("id")) {
+      id = *given;
+      handler.onCall(*method, std::move(params), id);
+    } else if (const json::Object *about = params.getAsObject();
+               about && *method == "$/cancelRequest") {
+      commands.cancel(take(*about, "id"));
+    } else if (about && *method == "window/workDoneProgress/cancel") {
+      commands.cancelProgress(take(*about, "token"));
+    } else {
       handler.onNotify(*method, std::move(params));
+    }
   }
 }
 

@@ -9,6 +9,7 @@
 
 #include <condition_variable>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -29,6 +30,8 @@ struct Message {
   std::string error = {};
   /// Whether the user is told, too.
   bool isShown = false;
+  /// Not from the editor, but what another thread leaves to this one.
+  std::function<void()> task = {};
 };
 
 /// The messages of standard input. A thread of its own reads them, so that the
@@ -43,6 +46,10 @@ public:
   bool hasNext();
   /// True if a message that waits changes or closes the document `uri`.
   bool willChange(llvm::StringRef uri);
+
+  /// Adds a message whose `task` is run, from any thread and also after the end
+  /// of this object.
+  std::function<void(std::function<void()> task)> poster() const;
 
 private:
   /// What the thread shares. It may outlive the queue, since it may wait for

@@ -11,10 +11,23 @@ interface Timeline {
   text: string;
 }
 
+/** The part of the answer to `pipec.search` that is shown. */
+interface FoundSchedule {
+  text?: string;
+}
+
 const languages = ["pipe", "pipec-steps"];
 let client: LanguageClient | undefined;
 /** The open pictures, by the URI of their document. */
 const panels = new Map<string, vscode.WebviewPanel>();
+
+/** Opens the program that a search has found beside the one that it is for. */
+async function openFound(found: FoundSchedule | undefined): Promise<void> {
+  if (found?.text) {
+    const document = await vscode.workspace.openTextDocument({ language: "pipe", content: found.text });
+    await vscode.window.showTextDocument(document, { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true });
+  }
+}
 
 async function start(): Promise<void> {
   const command = vscode.workspace.getConfiguration("pipec").get<string>("server.path") || "pipec-lsp";
@@ -22,7 +35,19 @@ async function start(): Promise<void> {
     "pipec",
     "pipec",
     { command, transport: TransportKind.stdio },
-    { documentSelector: languages.map((language) => ({ language })) },
+    {
+      documentSelector: languages.map((language) => ({ language })),
+      middleware: {
+        // The code lenses run commands of the server.
+        executeCommand: async (command, args, next) => {
+          const answer: unknown = await next(command, args);
+          if (command === "pipec.search") {
+            await openFound(answer as FoundSchedule | undefined);
+          }
+          return answer;
+        },
+      },
+    },
   );
   try {
     await client.start();

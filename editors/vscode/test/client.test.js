@@ -7,7 +7,7 @@ const test = require("node:test");
 
 const commands = new Map();
 const saved = [];
-const shown = { errors: [], panels: [] };
+const shown = { errors: [], panels: [], documents: [] };
 const clients = [];
 const document = { languageId: "pipe", uri: "file:///a.pipe" };
 
@@ -19,6 +19,7 @@ const vscode = {
   ViewColumn: { Beside: -2 },
   window: {
     activeTextEditor: { document },
+    showTextDocument: async (opened) => void shown.documents.push(opened),
     showErrorMessage: async (text) => void shown.errors.push(text),
     createWebviewPanel: (type, title) => {
       const panel = { title, webview: { html: "" }, onDidDispose: (run) => (panel.close = run), reveal() {} };
@@ -27,6 +28,7 @@ const vscode = {
     },
   },
   workspace: {
+    openTextDocument: async (options) => options,
     getConfiguration: () => ({ get: () => "/opt/pipec-lsp" }),
     onDidSaveTextDocument: (run) => (saved.push(run), {}),
   },
@@ -95,6 +97,15 @@ test("the client starts the configured server and shows pictures", async () => {
   shown.panels[0].close();
   await saved[0](document);
   assert.equal(clients[0].requests.length, 4);
+
+  // A program that a search has found is opened; other answers pass through.
+  const { executeCommand } = clients[0].options.middleware;
+  const answers = { "pipec.search": { makespan: 13, text: "schedule found" }, "pipec.derive": { clauses: [] } };
+  for (const [command, answer] of Object.entries(answers)) {
+    assert.equal(await executeCommand(command, [], async () => answer), answer);
+  }
+  assert.equal(await executeCommand("pipec.search", [], async () => undefined), undefined);
+  assert.deepEqual(shown.documents, [{ language: "pipe", content: "schedule found" }]);
 
   await commands.get("pipec.restart")();
   assert.ok(!clients[0].running && clients[1].running);

@@ -19,6 +19,8 @@ class Server:
         self.replies[None] = []
         self.published = {}  # by URI: all notifications
         self.shown = []  # messages to the user
+        self.progress = []
+        self.asked = []  # requests of the server: method and parameters
         self.changed = threading.Condition()
         self.thread = threading.Thread(target=self.read, daemon=True)
         self.thread.start()
@@ -42,6 +44,10 @@ class Server:
             with self.changed:
                 if message.get("method") == "window/showMessage":
                     self.shown.append(message["params"])
+                elif message.get("method") == "$/progress":
+                    self.progress.append(message["params"])
+                elif "method" in message and "id" in message:
+                    self.asked.append((message["method"], message["params"]))
                 elif "method" in message:
                     assert message["method"] == "textDocument/publishDiagnostics", message
                     self.published.setdefault(message["params"]["uri"], []).append(message["params"])

@@ -28,7 +28,8 @@ async def client(lsp_client: LanguageClient):
     provided = result.capabilities
     assert all((provided.hover_provider, provided.completion_provider, provided.definition_provider,
                 provided.references_provider, provided.rename_provider, provided.document_formatting_provider,
-                provided.document_symbol_provider, provided.inlay_hint_provider, provided.code_action_provider))
+                provided.document_symbol_provider, provided.inlay_hint_provider, provided.code_action_provider,
+                provided.signature_help_provider, provided.code_lens_provider))
     yield
     await lsp_client.shutdown_session()
 
@@ -49,6 +50,7 @@ async def test_correction(client):
     text = TEXT.replace("repeat m", "repat m")
     found, = await open_text(client, text)
     assert found.severity == lsp.DiagnosticSeverity.Error
+    assert "/Diagnostics/" in found.code_description.href
     actions = await client.text_document_code_action_async(lsp.CodeActionParams(
         text_document=lsp.TextDocumentIdentifier(uri=URI), range=found.range,
         context=lsp.CodeActionContext(diagnostics=[found])))
@@ -68,6 +70,8 @@ async def test_names(client):
     assert len(uses) == 4
     edit = await client.text_document_rename_async(lsp.RenameParams(new_name="warm", **at(TEXT, 2, "w =")))
     assert [each.new_text for each in edit.changes[URI]] == ["warm"] * 4
+    help = await client.text_document_signature_help_async(lsp.SignatureHelpParams(**at(TEXT, 2, "p - rank")))
+    assert help.signatures[0].label == "min(a, b, ...)" and help.active_parameter == 0
     items = await client.text_document_completion_async(lsp.CompletionParams(**at(TEXT, 3, "F }")))
     assert {"w", "repeat"} <= {each.label for each in getattr(items, "items", items)}
 
@@ -80,6 +84,11 @@ async def test_whole_text(client):
     whole = lsp.Range(start=lsp.Position(line=0, character=0), end=lsp.Position(line=7, character=0))
     hint, = await client.text_document_inlay_hint_async(lsp.InlayHintParams(text_document=document, range=whole))
     assert "makespan" in str(hint.label)
+    lenses = await client.text_document_code_lens_async(lsp.CodeLensParams(text_document=document))
+    assert [each.command.command for each in lenses] == ["pipec.derive", "pipec.search"]
+    found = await client.workspace_execute_command_async(lsp.ExecuteCommandParams(
+        command=lenses[1].command.command, arguments=lenses[1].command.arguments))
+    assert "schedule found(" in found["text"], found
     edit, = await client.text_document_formatting_async(lsp.DocumentFormattingParams(
         text_document=document, options=lsp.FormattingOptions(tab_size=2, insert_spaces=True)))
     assert "\n  placement loop;\n" in edit.new_text
