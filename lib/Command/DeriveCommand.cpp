@@ -77,12 +77,17 @@ static std::string latexText(StringRef text) {
 /// canonical form.
 static std::string clauseLines(Expectation::Metric metric,
                                const DerivedClause &clause, bool latex) {
+  std::string line = clauseText(metric, clause, " if ");
   if (latex)
-    return latexText(metricText(metric)) + " &= " + latexText(clause.value) +
+    line = latexText(metricText(metric)) + " &= " + latexText(clause.value) +
            (clause.condition.empty() ? "" : " && \\text{if } ") +
            latexText(clause.condition) + " \\\\";
-  std::string line = clauseText(metric, clause, " if ");
-  return line.size() <= 100 ? line : clauseText(metric, clause, "\n    if ");
+  else if (line.size() > 100)
+    line = clauseText(metric, clause, "\n    if ");
+  if (clause.everyM)
+    line += (latex ? " % proven from " : " // proven from ") +
+            countText(*clause.everyM, "micro-batch", "es") + " on";
+  return line;
 }
 
 namespace {
@@ -150,9 +155,14 @@ private:
     bool latex = args.has(Opt::Latex);
     const char *comment = latex ? "% " : "// ";
     for (const Derivation &result : results) {
+      bool isProven = any_of(result.figures, [](const auto &figure) {
+        return any_of(figure.clauses, [](auto &one) { return one.everyM; });
+      });
       os << comment << terminalText(result.name) << ": fitted to "
          << countText(result.fitted, "size") << " and equal at "
-         << result.heldOut << " others, not proven for all";
+         << result.heldOut << " others, "
+         << (isProven ? "proven for every m where it says so"
+                      : "not proven for all");
       if (result.refused)
         os << "; " << countText(result.refused, "size") << " refused";
       os << '\n';
@@ -209,6 +219,7 @@ private:
           json.attribute("fitted", clause.fitted);
           json.attribute("held_out", clause.heldOut);
           json.attribute("sliver", clause.isSliver);
+          json.attribute("every_m", valueOrNull(clause.everyM));
         });
         json.attribute("uncovered", figure.uncovered);
         if (figure.uncovered)

@@ -83,10 +83,11 @@ public:
   std::vector<FoundClause> find() {
     std::vector<FoundClause> clauses;
     Subset covered(samples.size());
-    for (const auto &[text, met] : conditions) {
+    for (const auto &[text, holds, met] : conditions) {
       FoundClause clause;
       clause.samples = met;
       clause.samples &= inside;
+      clause.holds = holds;
       if (!text.empty())
         clause.conditions.push_back(text);
       Subset fresh = clause.samples;
@@ -125,20 +126,11 @@ private:
   }
 
   void addCondition(std::string text,
-                    function_ref<bool(ArrayRef<int64_t>)> holds) {
+                    std::function<bool(ArrayRef<int64_t>)> holds) {
     Subset met(samples.size());
     for (auto [i, sample] : enumerate(samples))
       met[i] = sample.atoms.empty() || holds(sample.atoms);
-    conditions.push_back({std::move(text), std::move(met)});
-  }
-
-  /// A condition and its opposite.
-  void addConditions(const Twine &left, StringRef relation, StringRef opposite,
-                     const Twine &right,
-                     function_ref<bool(ArrayRef<int64_t>)> holds) {
-    for (bool wanted : {true, false})
-      addCondition((left + (wanted ? relation : opposite) + right).str(),
-                   [&](ArrayRef<int64_t> at) { return holds(at) == wanted; });
+    conditions.push_back({std::move(text), std::move(holds), std::move(met)});
   }
 
   /// `x * a >= y * b + bound`, and the opposite.
@@ -147,13 +139,16 @@ private:
     auto product = [&](int64_t factor, unsigned atom) {
       return (factor == 1 ? "" : itostr(factor) + " * ") + figure.names[atom];
     };
+    bool isOne = bound == 1;
     std::string rest = product(y, b);
-    if (bound != 0 && bound != 1)
+    if (bound != 0 && !isOne)
       rest += (bound < 0 ? " - " : " + ") + itostr(std::abs(bound));
-    addConditions(
-        product(x, a), bound == 1 ? " > " : " >= ", bound == 1 ? " <= " : " < ",
-        rest,
-        [&](ArrayRef<int64_t> at) { return x * at[a] - y * at[b] >= bound; });
+    auto above = [=](ArrayRef<int64_t> at) {
+      return x * at[a] - y * at[b] >= bound;
+    };
+    addCondition(product(x, a) + (isOne ? " > " : " >= ") + rest, above);
+    addCondition(product(x, a) + (isOne ? " <= " : " < ") + rest,
+                 std::not_fn(above));
   }
 
   void addConditions() {
@@ -163,19 +158,22 @@ private:
         for (int64_t rest = 0; rest != modulus; ++rest)
           addCondition(
               formatv("{0} % {1} == {2}", figure.names[a], modulus, rest),
-              [&](ArrayRef<int64_t> at) { return at[a] % modulus == rest; });
+              [=](ArrayRef<int64_t> at) { return at[a] % modulus == rest; });
     for (unsigned b : figure.divisors)
-      addConditions(figure.names[1] + " % " + figure.names[b],
-                    " == ", " != ", "0",
-                    [&](ArrayRef<int64_t> at) { return at[1] % at[b] == 0; });
+      for (bool divides : {true, false})
+        addCondition(formatv("{0} % {1} {2} 0", figure.names[1],
+                             figure.names[b], divides ? "==" : "!="),
+                     [=](ArrayRef<int64_t> at) {
+                       return (at[1] % at[b] == 0) == divides;
+                     });
     for (unsigned a : seq<unsigned>(1, valuesOf.size()))
       for (unsigned b : seq<unsigned>(a + 1, valuesOf.size()))
         for (auto [x, y] : {std::pair(1, 1), {1, 2}, {2, 1}})
           for (int64_t bound = -3; bound <= 3; ++bound)
             addComparison(x, a, y, b, bound);
     llvm::stable_sort(conditions, [&](const auto &a, const auto &b) {
-      return (Subset(inside) &= a.second).count() >
-             (Subset(inside) &= b.second).count();
+      return (Subset(inside) &= a.met).count() >
+             (Subset(inside) &= b.met).count();
     });
   }
 
@@ -236,9 +234,10 @@ private:
   std::optional<Formula> fit(const Subset &subset, size_t component,
                              const Family &family, size_t numSides) {
     Subset explained(samples.size());
-    for (const auto &[_, side] : ArrayRef(conditions).take_front(numSides)) {
+    for (const SizeCondition &side :
+         ArrayRef(conditions).take_front(numSides)) {
       Subset part = subset, rest = subset;
-      part &= side;
+      part &= side.met;
       if (part.count() < minSamples || !part.test(explained))
         continue;
       std::optional<Polynomial> first = fit(part, component, family);
@@ -306,9 +305,8 @@ private:
   /// By variable, as an atom, the values inside the grid.
   std::vector<std::set<int64_t>> valuesOf;
   std::vector<Family> families;
-  /// In the syntax of programs, with the samples that meet them. The first one
-  /// is empty, and all samples meet it.
-  std::vector<std::pair<std::string, Subset>> conditions;
+  /// The first one is empty, and all samples meet it.
+  std::vector<SizeCondition> conditions;
   /// The number of equations so far.
   size_t work = 0;
 };

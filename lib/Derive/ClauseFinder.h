@@ -14,6 +14,7 @@
 
 #include "llvm/ADT/BitVector.h"
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -48,6 +49,14 @@ struct Formula {
   std::optional<Rational> value(llvm::ArrayRef<int64_t> atoms) const;
   /// `1`, `min(m, p)` or `(m + p)`, as a factor of a product.
   std::string text(llvm::ArrayRef<std::string> names, bool isFactor) const;
+};
+
+/// The syntax of a condition on sizes, and whether it holds for some atoms.
+struct SizeCondition {
+  std::string text;
+  std::function<bool(llvm::ArrayRef<int64_t>)> holds;
+  /// The samples that meet it.
+  llvm::BitVector met;
 };
 
 /// The part of a sample in finding formulas: it determines them, or it is only
@@ -90,6 +99,14 @@ struct FoundClause {
   std::vector<Formula> values;
   /// The samples inside the grid that meet the conditions.
   llvm::BitVector samples;
+  /// The first condition.
+  std::function<bool(llvm::ArrayRef<int64_t>)> holds;
+
+  /// If the formulas have the values of all samples k >= 0 of the sequences
+  /// that meet the condition: whether there are any. `rows` are the samples 0
+  /// of all sequences, then those 1 and 2; atoms and values are linear in k,
+  /// and the condition does not depend on it.
+  std::optional<bool> holdsForever(llvm::ArrayRef<FitSample> rows) const;
 
   /// The only formula, or the sum of the products of the letters and formulas;
   /// letters with the same factor are added first.

@@ -32,6 +32,9 @@ struct DerivedClause {
   size_t heldOut = 0;
   /// True if it applies to less than a twentieth of the figures.
   bool isSliver = false;
+  /// If proven, with the other parameters of the grid it holds at all numbers
+  /// of micro-batches from this one on.
+  std::optional<int64_t> everyM;
 
   size_t length() const { return value.size() + condition.size(); }
 };

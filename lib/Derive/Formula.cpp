@@ -106,6 +106,54 @@ std::optional<Rational> Formula::value(ArrayRef<int64_t> atoms) const {
   return isMax ? std::max(*a, *b) : std::min(*a, *b);
 }
 
+/// The signs of a quadratic at all k >= 0 from its values at 0, 1 and 2: 1 or
+/// -1 if it is nowhere below or above 0, 0 if it is 0; else empty.
+static std::optional<int> signOf(std::array<std::optional<Rational>, 3> at) {
+  auto step = [](std::optional<Rational> a, std::optional<Rational> b) {
+    return a && b ? Rational::sub(*b, *a) : std::nullopt;
+  };
+  std::optional<Rational> first = step(at[0], at[1]),
+                          second = step(first, step(at[1], at[2]));
+  if (!second)
+    return std::nullopt;
+  std::array<int, 3> signs = {Rational::compare(*at[0], 0),
+                              Rational::compare(*first, 0),
+                              Rational::compare(*second, 0)};
+  auto [least, most] = std::ranges::minmax(signs);
+  return least < 0 && most > 0 ? std::nullopt
+                               : std::optional(least < 0 ? least : most);
+}
+
+std::optional<bool> FoundClause::holdsForever(ArrayRef<FitSample> rows) const {
+  size_t count = rows.size() / 3;
+  bool isMet = false;
+  for (size_t i = 0; i != count; ++i) {
+    if (rows[i].atoms.empty() || !holds(rows[i].atoms))
+      continue;
+    for (auto [component, formula] : enumerate(values)) {
+      // One part is always the value, and none is beyond it.
+      bool isValue = false;
+      for (const Polynomial &part : formula.parts) {
+        std::array<std::optional<Rational>, 3> gaps;
+        for (size_t k = 0; k != 3; ++k) {
+          const FitSample &row = rows[i + k * count];
+          std::optional<Rational> value = part.value(row.atoms);
+          if (value && !row.values.empty())
+            gaps[k] = Rational::sub(*value, row.values[component]);
+        }
+        std::optional<int> sign = signOf(gaps);
+        if (!sign || *sign == (formula.isMax ? 1 : -1))
+          return std::nullopt;
+        isValue |= *sign == 0;
+      }
+      if (!isValue)
+        return std::nullopt;
+    }
+    isMet = true;
+  }
+  return isMet;
+}
+
 std::string Formula::text(ArrayRef<std::string> names, bool isFactor) const {
   std::string first = parts[0].text(names);
   if (parts.size() > 1)

@@ -10,6 +10,8 @@
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <numeric>
+
 using namespace llvm;
 
 namespace pipec {
@@ -22,6 +24,8 @@ constexpr uint64_t roundsTried[] = {60, 240, 720};
 constexpr int64_t mostPerRound = 64;
 /// The number of families whose times are tried, and whose lists.
 constexpr unsigned mostTimesTried = 3, mostListsTried = 200;
+/// The number of residues that are proven besides the first.
+constexpr unsigned mostResidues = 2;
 
 class Prover {
 public:
@@ -35,6 +39,7 @@ private:
   bool checkUse();
   LogicalResult checkSizes();
   bool tryStep(int64_t step);
+  void proveResidues();
   bool tryFamily(int64_t first, int64_t step, ArrayRef<Word> words);
   bool trySettled(Peeling peeling);
   std::optional<ProvenTimes> proveRest(Peeling peeling);
@@ -180,7 +185,7 @@ std::optional<ProvenTimes> Prover::proveRest(Peeling peeling) {
   }
   std::string why;
   std::optional<ProvenTimes> times = proveTimes(pattern, why);
-  if (!times || !times->completes) {
+  if (!times || !(times->completes || request.completes)) {
     fail(times ? "some of its steps take no time" : "it has " + why);
     return std::nullopt;
   }
@@ -330,6 +335,34 @@ bool Prover::tryFamily(int64_t from, int64_t by, ArrayRef<Word> words) {
   return false;
 }
 
+/// Proves the other residues of a proof that are wanted. `from` and the period
+/// are then those of all.
+void Prover::proveResidues() {
+  ScheduleProof whole = std::move(proof);
+  std::vector<int64_t> wanted;
+  for (int64_t m = first + 1; m != first + step; ++m)
+    if (!code.checkSizes(ranks, m, step).refused) {
+      whole.open.insert(m % step);
+      if (request.isWanted(m))
+        wanted.push_back(m);
+    }
+  if (wanted.size() > mostResidues)
+    wanted.clear();
+  for (int64_t m : wanted) {
+    proof = {};
+    const Family::Member *one = family.at(m);
+    FamilyCode::Outcome lists;
+    if (one)
+      lists = code.evaluate(one->schedule, m, step);
+    if (!one || !lists.undecided.empty() || !tryFamily(m, step, lists.words))
+      break;
+    whole.from = std::max(whole.from, proof.from);
+    whole.period = std::lcm(whole.period, proof.period);
+    whole.open.erase(m % step);
+  }
+  proof = std::move(whole);
+}
+
 /// Tries to prove the schedules whose micro-batches grow by `by`.
 bool Prover::tryStep(int64_t by) {
   // A larger first size may decide more.
@@ -369,6 +402,8 @@ FailureOr<ProofResult> Prover::run() {
       left -= reached == Stage::Times;
     }
   }
+  if (proven && request.isWanted)
+    proveResidues();
   if (wrong) {
     family.report(*wrong);
     return failure();

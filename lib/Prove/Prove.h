@@ -13,6 +13,8 @@
 #include "IRGen/IRGen.h"
 #include "Prove/ProofText.h"
 
+#include <functional>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -28,15 +30,22 @@ struct ProofRequest {
   DiagEngine &diags;
   /// Adds transfers, and proves the runs under this model.
   std::optional<WaitModel> model = std::nullopt;
+  /// The lists are known to complete, so that steps may take no time.
+  bool completes = false;
+  /// Also proves the other residues of the step for which this is true, if they
+  /// are few.
+  std::function<bool(int64_t microbatches)> isWanted = {};
 };
 
 /// For every k >= 0, with `from + step * period * k` micro-batches, the
 /// schedule is valid, completes under free arrival, and has the makespan
-/// `makespan + rate
-/// * k`. With any `from + step * n`, it is valid and completes, and further
-/// `step * period` micro-batches add `rate`.
+/// `makespan + rate * k`. With any `from + step * n`, it is valid and
+/// completes, and further `step * period` micro-batches add `rate`.
 struct ScheduleProof {
   int64_t from = 0, step = 1, period = 1;
+  /// With `isWanted`, the remainders by `step` of the numbers of micro-batches
+  /// that are neither proven nor always refused.
+  std::set<int64_t> open;
   Rational makespan, rate;
   /// The work per micro-batch of the rank with the most.
   Rational work;

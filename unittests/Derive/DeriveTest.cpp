@@ -237,3 +237,32 @@ TEST(Polynomial, Text) {
   EXPECT_EQ(polynomial.value({1, 4, 3}), *Rational::make(-41, 2));
   EXPECT_EQ(Polynomial().text(names), "0");
 }
+
+/// A clause holds at all sizes if it has the values of three periods, and the
+/// other part of a minimum stays above.
+TEST(Derive, HoldsForever) {
+  FoundClause clause;
+  clause.holds = [](llvm::ArrayRef<int64_t> at) { return at[1] % 2 == 0; };
+  clause.values = {
+      {{Polynomial{{{1, {0, 1}}}}, Polynomial{{{3, {0, 0}}}}}, false}};
+  // The minimum of m and 3.
+  auto rows = [](int64_t first, auto value) {
+    std::vector<FitSample> rows;
+    for (int64_t k = 0; k != 3; ++k)
+      for (int64_t m : {first + 10 * k, first + 10 * k + 1})
+        rows.push_back({SampleUse::Outside, 0, {1, m}, {value(m)}});
+    return rows;
+  };
+  auto right = [](int64_t m) { return std::min<int64_t>(m, 3); };
+  EXPECT_EQ(clause.holdsForever(rows(4, right)), true);
+  // Odd sizes do not matter.
+  EXPECT_EQ(clause.holdsForever(
+                rows(4, [](int64_t m) { return m % 2 ? m : int64_t(3); })),
+            true);
+  EXPECT_EQ(clause.holdsForever(rows(4, [](int64_t m) { return m; })),
+            std::nullopt);
+  // The parts change places further on.
+  EXPECT_EQ(clause.holdsForever(rows(-8, right)), std::nullopt);
+  clause.holds = [](llvm::ArrayRef<int64_t>) { return false; };
+  EXPECT_EQ(clause.holdsForever(rows(4, right)), false);
+}
