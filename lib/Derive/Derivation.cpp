@@ -88,9 +88,11 @@ struct ProvenSizes {
   /// The numbers of one period, and of the next two: figures and parameters are
   /// linear in the number of periods. Empty if there is no proof.
   std::vector<SizeFigures> rows;
+  /// The peaks are known, too.
+  bool hasPeaks = true;
 
-  /// Adds the figures `periods` after `first`, of which `next` is one. False if
-  /// they do not fit, or are not linear.
+  /// Adds the figures `periods` after `first`, given those one period after it.
+  /// False if they do not fit, or are not linear.
   bool add(const SizeFigures &first, const SizeFigures &next, int64_t periods) {
     SizeFigures &row = rows.emplace_back(first);
     for (auto [own, other] : zip_equal(row.params, next.params))
@@ -398,7 +400,7 @@ private:
     std::set<std::pair<int64_t, int64_t>> open;
     SmallVector<StringRef> words;
     costs.split(words, ' ');
-    // With the costs inside, no step takes 0: the lists complete.
+    // No step takes 0 under the costs inside, so the lists complete.
     for (StringRef word : reverse(words)) {
       LowerOptions options = request.lowering;
       append_range(options.params, others);
@@ -410,10 +412,11 @@ private:
       const ScheduleProof *proof = succeeded(found) ? found->proof() : nullptr;
       if (!proof)
         return {};
+      proven.hasPeaks &= proof->hasPeaks;
       for (int64_t rest : proof->open)
         open.insert({proof->step, rest});
-      proven.from = std::max(proven.from, proof->from);
-      period = std::lcm(period, proof->step * proof->period);
+      proven.from = std::max(proven.from, proof->linearFrom);
+      period = std::lcm(period, proof->step * proof->linearPeriod);
     }
     // From here on, conditions depend on residues alone, and for each residue
     // quotients are linear.
@@ -446,7 +449,7 @@ private:
   }
 
   /// From how many micro-batches on a clause holds at all numbers of them, for
-  /// the other parameters of the grid; nothing if that is not proven.
+  /// the other parameters of the grid. Empty if that is not proven.
   std::optional<int64_t> provenFrom(size_t metric, const CostCone &cone,
                                     StringRef costs, const FoundClause &clause,
                                     ArrayRef<FoundClause> all) {
@@ -459,10 +462,10 @@ private:
       auto [proven, isNew] = proofs.try_emplace({costs, others});
       if (isNew)
         proven->second = prove(costs, others, sizes[size], all);
-      const auto &[least, rows] = proven->second;
+      const auto &[least, rows, hasPeaks] = proven->second;
       std::optional<bool> holds =
           clause.holdsForever(samplesOf(metric, cone, rows).samples);
-      if (rows.empty() || !holds)
+      if (rows.empty() || !holds || (metric == peakMetric && !hasPeaks))
         return std::nullopt;
       isMet |= *holds;
       from = std::max(from, least);
@@ -596,7 +599,7 @@ private:
   std::vector<SizeFigures> sizes;
   /// By the words of a cone and one of the other points.
   std::map<std::pair<StringRef, ParamValues>, ProvenSizes> proofs;
-  /// Those of the last times.
+  /// The words of the last makespan, span or idle time.
   StringRef provenWords;
   /// The parameters that formulas use, as indices of the parameters of the
   /// schedule, and the conditions on the others.

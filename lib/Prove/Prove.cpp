@@ -148,6 +148,38 @@ bool Prover::checkUse() {
 // Families
 //===----------------------------------------------------------------------===//
 
+/// True if the peak of a rank is linear in x >= `least`. `levels` are the most
+/// live activations by group in the list for x = 2. Those of each group in the
+/// first and the last repetition of its block are linear in x, and no other
+/// repetition has more: one of them has to be the largest everywhere.
+static bool hasLinearPeak(const RankPattern &pattern, ArrayRef<int64_t> levels,
+                          int64_t least) {
+  // The growth with x, and the level for x = 2.
+  std::vector<std::pair<int64_t, int64_t>> lines;
+  int64_t growth = 0;
+  for (auto [repeats, begin, end] : pattern.parts) {
+    size_t groups =
+        count_if(ArrayRef(pattern.steps).slice(begin, end - begin),
+                 [](const PatternStep &step) { return !step.step.joined(); });
+    if (levels.size() < groups * (1 + repeats))
+      return false;
+    int64_t own =
+        repeats && groups ? levels[2 * groups - 1] - levels[groups - 1] : 0;
+    for (bool last : {false, true})
+      if (last <= repeats) {
+        for (int64_t level : levels.take_front(groups))
+          lines.push_back({growth + last * own, level});
+        levels = levels.drop_front(groups);
+      }
+    growth += own;
+  }
+  auto [rate, level] = *llvm::max_element(lines);
+  return levels.empty() && llvm::all_of(lines, [&](const auto &line) {
+           return level + rate * (least - 2) >=
+                  line.second + line.first * (least - 2);
+         });
+}
+
 /// Proves the residue `peeling.rest` of a family.
 std::optional<ProvenTimes> Prover::proveRest(Peeling peeling) {
   family.clear();
@@ -189,6 +221,11 @@ std::optional<ProvenTimes> Prover::proveRest(Peeling peeling) {
     fail(times ? "some of its steps take no time" : "it has " + why);
     return std::nullopt;
   }
+  FailureOr<MemoryModel> memory = MemoryModel::make(one, request.diags);
+  for (unsigned rank = 0; rank != ranks; ++rank)
+    proof.hasPeaks &= succeeded(memory) && !request.model &&
+                      hasLinearPeak(pattern.ranks[rank],
+                                    memory->groupLevels(rank), times->least);
   int64_t slices = one.numSlices;
   Affine microbatches(pattern.units.a / slices, pattern.units.b / slices);
   proof.certificate.perUnit = pattern.costs->perUnit();
@@ -203,6 +240,7 @@ bool Prover::trySettled(Peeling peeling) {
   int64_t proven = 0;
   std::optional<int64_t> rate;
   proof.certificate.families.clear();
+  proof.hasPeaks = true;
   for (peeling.rest = 0; peeling.rest != peeling.period; ++peeling.rest) {
     std::optional<ProvenTimes> times = proveRest(peeling);
     if (!times)
@@ -258,6 +296,8 @@ bool Prover::conclude(Peeling peeling, int64_t proven, int64_t rate) {
     peaks[i] = std::move(*peak);
   }
   proof.from = from;
+  proof.linearFrom = proven;
+  proof.linearPeriod = peeling.period;
   proof.step = step;
   proof.period = period;
   proof.makespan = start->run->time(start->run->makespan());
@@ -357,7 +397,10 @@ void Prover::proveResidues() {
     if (!one || !lists.undecided.empty() || !tryFamily(m, step, lists.words))
       break;
     whole.from = std::max(whole.from, proof.from);
+    whole.linearFrom = std::max(whole.linearFrom, proof.linearFrom);
     whole.period = std::lcm(whole.period, proof.period);
+    whole.linearPeriod = std::lcm(whole.linearPeriod, proof.linearPeriod);
+    whole.hasPeaks &= proof.hasPeaks;
     whole.open.erase(m % step);
   }
   proof = std::move(whole);

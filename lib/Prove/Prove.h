@@ -43,6 +43,9 @@ struct ProofRequest {
 /// completes, and further `step * period` micro-batches add `rate`.
 struct ScheduleProof {
   int64_t from = 0, step = 1, period = 1;
+  /// From this number on the starts and ends of all ranks are linear, too, in
+  /// multiples of the step and of this period; smaller ones were simulated.
+  int64_t linearFrom = 0, linearPeriod = 1;
   /// With `isWanted`, the remainders by `step` of the numbers of micro-batches
   /// that are neither proven nor always refused.
   std::set<int64_t> open;
@@ -52,6 +55,8 @@ struct ScheduleProof {
   /// By rank, the peak of its activations with `from` micro-batches, and what
   /// `step * period` more add to it.
   std::vector<Rational> peaks, peakRates;
+  /// The peaks with all of these numbers are known to grow so.
+  bool hasPeaks = true;
   ProofText certificate;
 };
 
