@@ -309,9 +309,38 @@ static LogicalResult overrideMemory(ModelSettings &settings,
   return success();
 }
 
+/// Multiplies the general sizes of activations by those of single
+/// micro-batches.
+static LogicalResult applySizes(ModelSettings &settings,
+                                const GivenSettings &given, DiagEngine &diags) {
+  MemorySettings &memory = settings.memory;
+  auto isOfBatch = [](Figure figure) {
+    return infoOf(figure).block == FigureBlock::Memory &&
+           infoOf(figure).scopes >> unsigned(FigureScope::Microbatch) & 1;
+  };
+  for (const auto &[place, row] : memory.places())
+    for (auto [figure, value] : row)
+      if (place.scope != FigureScope::Whole && isOfBatch(figure))
+        return diags.report(given.sizesSource, diag::ProfileSizes,
+                            infoOf(place.scope).many);
+  memory.set(Figure::LiveF, *memory.of(Figure::LiveF, anyStage));
+  for (const FigureInfo &info : allFigures())
+    if (std::optional<Rational> value = memory.get(info.figure);
+        value && isOfBatch(info.figure))
+      for (auto [i, size] : enumerate(given.sizes)) {
+        std::optional<Rational> product = Rational::mul(*value, size);
+        if (!product)
+          return diags.report(settings.source, diag::MemoryTooLarge);
+        memory.set(info.figure, *product,
+                   {FigureScope::Microbatch, unsigned(i)});
+      }
+  return success();
+}
+
 LogicalResult applyMemory(ModelSettings &settings, const GivenSettings &given,
                           DiagEngine &diags) {
-  if (failed(overrideMemory(settings, given, diags)))
+  if (failed(overrideMemory(settings, given, diags)) ||
+      (!given.sizes.empty() && failed(applySizes(settings, given, diags))))
     return failure();
   settings.memoryInBytes |=
       given.inBytes || (given.model && given.model->memoryInBytes);

@@ -70,6 +70,11 @@ struct GivenSettings {
   /// In the order of the profile.
   std::vector<Key> keys;
 
+  /// By micro-batch, what multiplies the general sizes of activations, and its
+  /// place.
+  std::vector<Rational> sizes;
+  llvm::SMRange sizesSource;
+
   /// The time of one kind of steps of a section, F, B or W.
   struct SectionTime {
     std::string name;

@@ -71,6 +71,12 @@ private:
                   readBlock(FigureBlock::Memory, memory,
                             {{"limits", [&] { readLimits(); }}});
                 }}});
+    if (batchLimit && memory.get(Figure::Limit)) {
+      good = false;
+      (void)diags.report(batchLimitLoc, diag::ProfileKeyTwice, "limit");
+    } else if (batchLimit) {
+      memory.set(Figure::Limit, *batchLimit);
+    }
     if (given.parts && given.per && given.per != CostPer::Part)
       report(partsText, diag::ProfilePartsPerStage, costPerName(*given.per));
     if (given.parts)
@@ -126,9 +132,9 @@ private:
     });
   }
 
-  /// Reads the factors of all micro-batches.
+  /// Reads the factors of all micro-batches, with their sizes and the limit.
   void readWeights() {
-    FailureOr<BatchWeights> batch = readWeightRows(json, diags);
+    FailureOr<BatchWeights> batch = pipec::readWeights(json, diags);
     good &= succeeded(batch);
     if (failed(batch))
       return;
@@ -147,6 +153,14 @@ private:
       given.keys.push_back({FigureScope::Stage,
                             unsigned(batch->weights.size() - 1),
                             batch->loc.range});
+    batchLimit = batch->limit;
+    batchLimitLoc = batch->limitLoc;
+    if (!batch->sizes || batch->sizes->values.empty())
+      return;
+    given.sizes = batch->sizes->values;
+    given.sizesSource = batch->sizes->loc.range;
+    given.keys.push_back({FigureScope::Microbatch,
+                          unsigned(given.sizes.size() - 1), given.sizesSource});
   }
 
   void readPer() {
@@ -442,6 +456,9 @@ private:
   CostSettings costs;
   MemorySettings memory;
   StringRef partsText;
+  /// The limit of `weights`.
+  std::optional<Rational> batchLimit;
+  DiagLoc batchLimitLoc;
   std::set<SmallVector<StepKind, 2>> overlapsSeen;
   std::set<Place> microbatchesSeen;
   bool good = true;

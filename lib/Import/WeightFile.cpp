@@ -32,12 +32,6 @@ public:
       return failure();
     return std::move(batch);
   }
-  FailureOr<BatchWeights> readRows() {
-    readWeights();
-    if (!good)
-      return failure();
-    return std::move(batch);
-  }
 
 private:
   template <typename... Args> void report(StringRef part, Args &&...args) {
@@ -76,7 +70,8 @@ private:
           !meant.empty())
         error.suggest(rangeOf(key), meant);
       else
-        error.note(rangeOf(key), diag::NoteChoices, join(ArrayRef(keys), "`, `"));
+        error.note(rangeOf(key), diag::NoteChoices,
+                   join(ArrayRef(keys), "`, `"));
       (void)json.value();
     });
     if (good && batch.weights.empty()) {
@@ -136,8 +131,8 @@ private:
 
 } // namespace
 
-FailureOr<BatchWeights> readWeightRows(JsonReader &json, DiagEngine &diags) {
-  return WeightReader(json, diags).readRows();
+FailureOr<BatchWeights> readWeights(JsonReader &json, DiagEngine &diags) {
+  return WeightReader(json, diags).read();
 }
 
 FailureOr<BatchWeights> readWeightFile(StringRef text, DiagEngine &diags) {
@@ -151,7 +146,7 @@ FailureOr<BatchWeights> readWeightFile(StringRef text, DiagEngine &diags) {
   if (syntax.hasFault())
     return diags.report(at, diag::WeightSyntax, fault.text);
   JsonReader json(text);
-  return WeightReader(json, diags).read();
+  return readWeights(json, diags);
 }
 
 } // namespace pipec

@@ -15,8 +15,7 @@ namespace pipec {
 llvm::FailureOr<BatchWeights> readWeightFile(llvm::StringRef text,
                                              DiagEngine &diags);
 
-/// Reads the next value, the weights alone.
-llvm::FailureOr<BatchWeights> readWeightRows(JsonReader &json,
-                                             DiagEngine &diags);
+/// Reads the next value, of the same forms.
+llvm::FailureOr<BatchWeights> readWeights(JsonReader &json, DiagEngine &diags);
 
 } // namespace pipec
