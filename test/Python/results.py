@@ -110,6 +110,11 @@ best = pipec.search(ranks=2, microbatches=4, parts=2, placement="best", minimize
 same(output("search", "ranks=2", "microbatches=4", "--parts=2", "--placement=best", "--minimize=memory", "--effort=1",
             "--backward=whole"), best)
 assert {trial.outcome for trial in best.placements} >= {"best"} and best.minimal_memory.limit > 0
+best = pipec.search(ranks=2, cost={"F": 2, "I": 1, "W": 1}, memory_limit=2, effort=1, every_m=True)
+same(output("search", "ranks=2", "--cost=F=2,I=1,W=1", "--memory-limit=2", "--effort=1", "--every-m"), best)
+assert best.schedule.microbatches == best.microbatches
+many = pipec.compile(source=best.program, microbatches=best.every_m.from_ + 7 * best.every_m.step).report().makespan
+assert many == best.every_m.rate * (best.every_m.from_ + 7 * best.every_m.step) + best.every_m.base
 best = pipec.search(ranks=2, microbatches=4, parts=2, placement="best", effort=1, certificate="best.proof")
 same(output("search", "ranks=2", "microbatches=4", "--parts=2", "--placement=best", "--effort=1", "--certificate=again.proof"), best)
 assert best.certified_all == best.bound_all
@@ -133,7 +138,7 @@ except pipec.CompileError as error:
     assert "rank 0 cannot hold one micro-batch" in str(error), error
 
 # Every class was compared, with every field.
-more = {"diagnostics", "schedule"}  # not of the JSON
+more = {"diagnostics", "schedule", "program"}  # not of the JSON
 for module in _compare, _check, _search:
     for kind in vars(module).values():
         if dataclasses.is_dataclass(kind) and kind.__module__ == module.__name__:

@@ -7,6 +7,7 @@ import dataclasses
 import os
 from typing import Any, Mapping, Sequence
 
+from ._compile import compile
 from ._data import load, read, rounded
 from ._diagnostics import Diagnostic
 from ._inputs import Cost, Input, Inputs, Profile, counts, figures, layers_text, listed, options, switches, words
@@ -112,6 +113,25 @@ class PlainSearch:
     bound: float
 
 
+@dataclasses.dataclass(frozen=True)
+class EveryM:
+    """The makespans of the program that is written for every number of micro-batches:
+    `rate` m + `base`, with `from_` + `step` n of them."""
+
+    from_: int
+    step: int
+    rate: float
+    base: float
+    least: int
+    """The program takes the numbers from this one on."""
+    bound_from: int
+    """From this number on no schedule has less than `bound_rate` m + `bound_base`."""
+    bound_rate: float
+    bound_base: float
+    optimal_from: int | None
+    """From this number on the two are equal."""
+
+
 @dataclasses.dataclass(frozen=True, repr=False)
 class SearchResult:
     """The best schedule that was found, and how good it is."""
@@ -165,6 +185,9 @@ class SearchResult:
     block: int | None = None
     copies: int | None = None
     makespan_without_blocks: float | None = None
+    every_m: EveryM | None = None
+    program: str | None = None
+    """With `every_m`: a program for every number of micro-batches."""
     minimal_memory: MinimalMemory | None = None
     frontier: tuple[FrontierPoint, ...] = ()
     searched: tuple[Searched, ...] = ()
@@ -190,7 +213,7 @@ class SearchResult:
         return plot_frontier(self, ax)
 
 
-def search(schedule: Input | None = None, *, ranks: int, microbatches: int, slices: int | None = None,
+def search(schedule: Input | None = None, *, ranks: int, microbatches: int | None = None, slices: int | None = None,
            chunks: int | None = None, placement: str | None = None, backward: str | None = None, cost: Cost | None = None,
            profile: Profile | None = None, parts: int | None = None, memory_limit: float | str | None = None,
            memory_by: str | None = None,
@@ -198,13 +221,15 @@ def search(schedule: Input | None = None, *, ranks: int, microbatches: int, slic
            start: Sequence[Input] = (), library: bool = True, effort: int | None = None,
            time: str | None = None, seed: int | None = None, within: str | None = None, prove: bool = False,
            readable: bool = False, minimize: str | None = None, frontier: bool = False, threads: int | None = None,
-           certificate: str | os.PathLike[str] | None = None, args: Sequence[str] = ()) -> SearchResult:
+           every_m: bool = False, certificate: str | os.PathLike[str] | None = None, args: Sequence[str] = ()) -> SearchResult:
     """Looks for the schedule with the least makespan for these costs and this memory.
 
     With `schedule`, it keeps the placement, the stage graph, the tied stages and the
     costs of that, and looks for the order of its steps. The other arguments are the
     options of `pipec search`, and `args` are further ones; `start` are schedules from
-    which it starts, too. A KeyboardInterrupt ends the
+    which it starts, too. With `every_m`, the result has a program that takes every
+    number of micro-batches, and the schedule is that of `microbatches`, which then has a
+    default. A KeyboardInterrupt ends the
     search, which then returns the best schedule so far; a second one, or one before
     there is a schedule, is raised.
 
@@ -217,14 +242,16 @@ def search(schedule: Input | None = None, *, ranks: int, microbatches: int, slic
                *options(placement=placement, backward=backward, layers=layers_text(layers), layout=layout, time=time,
                         within=within, minimize=minimize, memory_by=memory_by,
                         certificate=None if certificate is None else path_text(certificate, "certificate")),
-               *switches(layouts=layouts, no_library=not library, prove=prove, readable=readable, frontier=frontier),
+               *switches(layouts=layouts, no_library=not library, prove=prove, readable=readable, frontier=frontier, every_m=every_m),
                *words(args)]
     with Inputs() as inputs:
-        found = inputs.path("found.steps")
+        found = inputs.path("found.pipe" if every_m else "found.steps")
         inputs.names[found] = "<found>"
         command += [*inputs.costs(cost, profile), *options(start=[inputs.schedule(each) for each in listed(start, "start", "schedules")]),
                     f"--output={found}", *([] if schedule is None else [inputs.schedule(schedule)])]
         out, diagnostics = run(command, interruptible=True, names=inputs.names)
         with open(found, encoding="utf-8") as file:
-            best = Schedule(file.read())
-    return read(SearchResult, load(out, False), False, schedule=best, diagnostics=tuple(diagnostics))
+            result = file.read()
+    best = compile(source=result) if every_m else Schedule(result)
+    return read(SearchResult, load(out, False), False, schedule=best, program=result if every_m else None,
+                diagnostics=tuple(diagnostics))
