@@ -58,8 +58,8 @@ void writeCalibration(const Recording &recording,
                       const Calibration &calibration,
                       llvm::json::OStream &json);
 
-/// Writes costs and sizes per stage as a profile for `readCostProfile`.
-void writeCostProfile(const CostSettings &costs, const MemorySettings &memory,
-                      llvm::raw_ostream &os);
+/// Writes costs and sizes per stage as a profile for `readCostProfile`, with
+/// the largest spread of the times of steps.
+void writeCostProfile(const Calibration &calibration, llvm::raw_ostream &os);
 
 } // namespace pipec

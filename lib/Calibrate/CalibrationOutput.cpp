@@ -4,6 +4,7 @@
 #include "Calibrate/Calibration.h"
 
 #include "Cost/SettingsText.h"
+#include "Driver/Input.h"
 #include "Support/Decimal.h"
 #include "Support/Json.h"
 #include "Support/TextTable.h"
@@ -12,6 +13,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
+#include <cmath>
 #include <set>
 
 using namespace llvm;
@@ -176,11 +178,23 @@ static void writeBlock(json::OStream &json, FigureBlock block,
   }
 }
 
-void writeCostProfile(const CostSettings &costs, const MemorySettings &memory,
-                      raw_ostream &os) {
+void writeCostProfile(const Calibration &calibration, raw_ostream &os) {
+  const CostSettings &costs = calibration.costs;
+  const MemorySettings &memory = calibration.memory;
+  double spread = 0;
+  for (const MeasuredFigure &one : calibration.figures)
+    if (one.block == FigureBlock::Cost && one.figure <= Figure::W)
+      spread = std::max(spread, spreadOfQuartiles(one.lower.toDouble(),
+                                                  one.upper.toDouble(),
+                                                  one.value.toDouble()));
   json::OStream json(os, /*IndentSize=*/2);
   json.object([&] {
     json.attribute("per", "stage");
+    if (spread > 0)
+      json.attributeObject("measured", [&] {
+        writeNumber(json, "step_spread",
+                    *Rational::make(std::llround(spread * 10000), 10000));
+      });
     writeBlock(json, FigureBlock::Cost, costs);
     if (!costs.overlaps.empty())
       json.attributeObject("overlaps", [&] {

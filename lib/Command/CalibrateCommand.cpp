@@ -73,7 +73,7 @@ LogicalResult CalibrateRun::run() {
   progress.phase("measuring");
   Calibration calibration = calibrate(*recording);
   if (failed(write([&](raw_ostream &os) {
-        writeCostProfile(calibration.costs, calibration.memory, os);
+        writeCostProfile(calibration, os);
         return success();
       })))
     return failure();

@@ -7,12 +7,14 @@
 #include "Import/CostText.h"
 #include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Diagnostics/ImportDiags.h"
+#include "Support/Json.h"
 #include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
 
+#include <cmath>
 #include <numeric>
 
 using namespace llvm;
@@ -26,16 +28,66 @@ namespace pipec {
 /// The options about layers, in the order of `--help`.
 static constexpr Opt layoutOptions[] = {Opt::Layers, Opt::Split, Opt::Layout};
 
+double spreadOfQuartiles(double lower, double upper, double mean) {
+  return mean > 0 ? (upper - lower) / 1.349 / mean : 0;
+}
+
+std::optional<Rational> measuredSpread(const json::Object &profile) {
+  const json::Object *measured = profile.getObject("measured");
+  if (!measured)
+    return std::nullopt;
+  double largest = measured->getNumber("step_spread").value_or(0);
+  const json::Object *kinds = measured->getObject("kinds");
+  const json::Object *layers = profile.getObject("layers");
+  for (const auto &[name, kind] : kinds &&layers ? *kinds : json::Object()) {
+    const json::Object *spreads =
+        kind.getAsObject() ? kind.getAsObject()->getObject("spread") : nullptr;
+    const json::Object *times = layers->getObject(name);
+    for (const auto &[figure, range] :
+         spreads &&times ? *spreads : json::Object()) {
+      const json::Array *ends = range.getAsArray();
+      if (ends && ends->size() == 2)
+        largest = std::max(
+            largest, spreadOfQuartiles(ends->front().getAsNumber().value_or(0),
+                                       ends->back().getAsNumber().value_or(0),
+                                       times->getNumber(figure).value_or(0)));
+    }
+  }
+  constexpr int64_t digits = 10000;
+  int64_t rounded = std::llround(std::min(largest, double(maxSpread)) * digits);
+  return rounded > 0 ? Rational::make(rounded, digits) : std::nullopt;
+}
+
 LogicalResult readJitter(const Arguments &args, std::optional<Jitter> &jitter,
                          DiagEngine &diags) {
   if (!args.has(Opt::Jitter))
     return success();
   jitter.emplace();
+  bool ofProfile = false;
   for (StringRef item : args.items(Opt::Jitter)) {
     auto [scope, spread] = *parseSpread(item);
-    if (std::exchange(jitter->spreads[size_t(scope)], spread))
+    if (spread
+            ? std::exchange(jitter->spreads[size_t(scope)], spread).has_value()
+            : std::exchange(ofProfile, true))
       return diags.report(DiagLoc(), diag::ValueTwice, item.split(':').first,
                           "--jitter");
+  }
+  std::optional<Rational> &ofSteps = jitter->spreads[size_t(JitterScope::Step)];
+  if (ofProfile && !ofSteps) {
+    if (args.has(Opt::CostProfile)) {
+      FailureOr<StringRef> text =
+          openInput(args.text(Opt::CostProfile), diags, maxProfileBytes);
+      if (failed(text))
+        return failure();
+      // Syntax errors are reported with the costs.
+      if (Expected<json::Value> value = parseJson(*text); !value)
+        consumeError(value.takeError());
+      else if (const json::Object *profile = value->getAsObject())
+        ofSteps = measuredSpread(*profile);
+    }
+    if (!ofSteps)
+      return diags.report(DiagLoc(), diag::OptionNeeds, "--jitter=profile",
+                          "a --cost-profile with spreads of measured times");
   }
   args.get(Opt::Draws, jitter->draws);
   args.get(Opt::JitterSeed, jitter->seed);

@@ -9,6 +9,8 @@
 #include "Transforms/Passes.h"
 #include "Waiting/Communicators.h"
 
+#include "llvm/Support/JSON.h"
+
 namespace pipec {
 
 /// Reads the options about costs and lowering into `lowering`, except sizes.
@@ -52,8 +54,14 @@ std::optional<CommunicatorForm> readCommunicatorForm(const Arguments &args);
 /// nothing if none says one. Reads the file of `--model`.
 llvm::FailureOr<std::optional<CommModel>> readModel(const Arguments &args,
                                                     DiagEngine &diags);
+/// The standard deviation over the mean of a normal distribution with these
+/// quartiles, which are 1.349 deviations apart.
+double spreadOfQuartiles(double lower, double upper, double mean);
+/// The largest spread of the measured times of steps in a profile, with four
+/// digits. Empty if the profile has no spreads.
+std::optional<Rational> measuredSpread(const llvm::json::Object &profile);
 /// The value of --jitter, with --draws and --seed, in `jitter` if it is given.
-/// Reports scopes that are given twice.
+/// Reports scopes that are given twice, and a profile without spreads.
 llvm::LogicalResult readJitter(const Arguments &args,
                                std::optional<Jitter> &jitter,
                                DiagEngine &diags);

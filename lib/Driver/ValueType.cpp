@@ -83,7 +83,10 @@ std::optional<Rational> parseTime(StringRef text) {
   return time && !time->isNegative() ? time : std::nullopt;
 }
 
-std::optional<std::pair<JitterScope, Rational>> parseSpread(StringRef text) {
+std::optional<std::pair<JitterScope, std::optional<Rational>>>
+parseSpread(StringRef text) {
+  if (text == "profile")
+    return std::pair(JitterScope::Step, std::nullopt);
   auto [name, value] = text.split(':');
   std::optional<Rational> spread = Rational::parse(value);
   auto scope = StringSwitch<std::optional<JitterScope>>(name)
@@ -95,7 +98,7 @@ std::optional<std::pair<JitterScope, Rational>> parseSpread(StringRef text) {
   if (!scope || !spread || spread->isNegative() ||
       *spread > Rational(maxSpread))
     return std::nullopt;
-  return std::pair(*scope, *spread);
+  return std::pair(*scope, spread);
 }
 
 std::optional<Rational> parseFactor(StringRef text) {

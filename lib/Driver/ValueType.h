@@ -71,8 +71,8 @@ std::optional<uint64_t> parseGoal(llvm::StringRef text);
 std::optional<StageGraph::Edge> parseEdge(llvm::StringRef text);
 /// A time that is not negative.
 std::optional<Rational> parseTime(llvm::StringRef text);
-/// One of `step:0.3,transfer:1`.
-std::optional<std::pair<JitterScope, Rational>>
+/// One of `step:0.3,transfer:1`; no spread for `profile`.
+std::optional<std::pair<JitterScope, std::optional<Rational>>>
 parseSpread(llvm::StringRef text);
 /// A number from 0.1 to 10.
 std::optional<Rational> parseFactor(llvm::StringRef text);
@@ -194,7 +194,7 @@ constexpr ValueType Edges(llvm::StringLiteral placeholder) {
 constexpr ValueType Spreads(llvm::StringLiteral placeholder) {
   return Parsed<parseSpread>(placeholder,
                              "a spread such as step:0.3, from 0 to 10; step, "
-                             "rank, microbatch or transfer")
+                             "rank, microbatch or transfer; or profile")
       .withCommas();
 }
 constexpr ValueType Number(uint64_t least = 0, uint64_t most = max32) {

@@ -4,6 +4,7 @@
 #include "Plan/PlanRequest.h"
 
 #include "Driver/Grid.h"
+#include "Driver/Input.h"
 #include "Support/Diagnostics/CommandDiags.h"
 #include "Support/InputFile.h"
 #include "Support/Json.h"
@@ -80,24 +81,6 @@ LogicalResult PlanRequest::readOptions(DiagEngine &diags) {
           chunks)));
 }
 
-/// The largest spread of the times of a kind of layer, as the standard
-/// deviation over the time: quartiles of a normal distribution are 1.349
-/// deviations apart.
-static double spreadOf(const json::Object &times, const json::Object &spreads) {
-  constexpr double quartiles = 1.349;
-  double largest = 0;
-  for (const auto &[figure, range] : spreads) {
-    const json::Array *ends = range.getAsArray();
-    double time = times.getNumber(figure).value_or(0);
-    if (!ends || ends->size() != 2 || time <= 0)
-      continue;
-    double low = ends->front().getAsNumber().value_or(0);
-    double high = ends->back().getAsNumber().value_or(0);
-    largest = std::max(largest, (high - low) / quartiles / time);
-  }
-  return largest;
-}
-
 /// Finds out which costs there are. The commands check the rest.
 LogicalResult PlanRequest::readProfile(DiagEngine &diags) {
   FailureOr<StringRef> text = openInput(profile, diags, uint64_t(16) << 20);
@@ -160,15 +143,7 @@ void PlanRequest::readMeasured(const json::Object &profile,
         if (auto from = ends->getInteger("from"), to = ends->getInteger("to");
             from && to)
           skips.emplace_back(*from, *to);
-  const json::Object *kinds = measured.getObject("kinds");
-  const json::Object *layers = profile.getObject("layers");
-  for (const auto &[name, kind] : kinds &&layers ? *kinds : json::Object()) {
-    const json::Object *spreads =
-        kind.getAsObject() ? kind.getAsObject()->getObject("spread") : nullptr;
-    const json::Object *times = layers->getObject(name);
-    if (spreads && times)
-      spread = std::max(spread, spreadOf(*times, *spreads));
-  }
+  spread = measuredSpread(profile);
 }
 
 std::string PlanRequest::memoryText(const json::Object &row) const {

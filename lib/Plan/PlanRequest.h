@@ -47,8 +47,8 @@ struct PlanRequest {
   /// The layers of the profile of which the second gets an output of the first,
   /// handed on by those in between.
   std::vector<std::pair<size_t, size_t>> skips;
-  /// The largest spread of a measured cost, over the cost; 0 if none has one.
-  double spread = 0;
+  /// The largest spread of a measured cost, if one has any.
+  std::optional<Rational> spread;
   /// Facts that were neither measured nor given.
   std::vector<std::string> assumptions;
 

@@ -6,6 +6,7 @@
 #include "Driver/Program.h"
 #include "Plan/Plan.h"
 #include "Plan/PlanRow.h"
+#include "Support/Decimal.h"
 #include "Support/Diagnostics/CommandDiags.h"
 #include "Support/InputFile.h"
 #include "Support/Json.h"
@@ -15,7 +16,6 @@
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FormatVariadic.h"
 
 #include <set>
 
@@ -353,10 +353,9 @@ void Planner::certify() {
 
 /// Adds the makespans under costs that vary like the measured ones.
 LogicalResult Planner::addIntervals() {
-  if (request.spread == 0)
+  if (!request.spread)
     return success();
-  std::string jitter =
-      formatv("--jitter=step:{0:f4}", std::min(request.spread, 10.0));
+  std::string jitter = "--jitter=step:" + toDecimal(*request.spread).text;
   for (auto *row : {&plan.now, &plan.best, &plan.builtIn}) {
     if (!*row)
       continue;
