@@ -13,6 +13,7 @@
 #             Python that makes them; %image: the file system of the container image;
 #             %systems: the folder of minimal systems)
 #   %mypy     PIPEC_MYPY, or the mypy of the PATH
+#   %pyright  the same for pyright
 #   %notebook-python  the Python of the environment PIPEC_NOTEBOOK_VENV
 #   %lsp-python  the Python of the environment PIPEC_LSP_VENV
 #   %site-python  the Python of the environment PIPEC_SITE_VENV
@@ -24,7 +25,7 @@
 # Jupyter's kernel, NumPy and pandas), pytest-lsp (an environment with it), mpi, eigen, clang, clang-format,
 # rustc, asan, assertions, setuptools (Python has it), release (the files of a release were made), systems (minimal systems were made),
 # venv (environments of Python can be made), emacs (with Eglot), fish, groff, hx, mandoc, mkdocs, mypy, npm, nvim, nvim-0.8 (or
-# later), tree-sitter (it can generate and compile parsers), zsh, browser (Chromium that Selenium can drive),
+# later), pyright, tree-sitter (it can generate and compile parsers), zsh, browser (Chromium that Selenium can drive),
 # cairosvg, axe (PIPEC_AXE names axe.min.js), server (pipec has one), all (the long tests were asked for), root (the tests run as root).
 
 import glob
@@ -46,7 +47,7 @@ config.test_exec_root = os.path.join(config.pipec_obj_root, "test")
 editors_path = os.path.pathsep.join(filter(None, [os.environ.get("PIPEC_EDITORS"), config.environment["PATH"]]))
 config.environment["PATH"] = os.path.pathsep.join([config.pipec_bin_dir, config.llvm_bin_dir, editors_path])
 for name in ("CCACHE_BASEDIR", "CCACHE_DIR", "CCACHE_NOHASHDIR", "ASAN_OPTIONS",
-             "UBSAN_OPTIONS", "PIPEC_TEST_ALL"):
+             "UBSAN_OPTIONS", "PIPEC_TEST_ALL", "PYRIGHT_PYTHON_CACHE_DIR"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
 # Programs must not change what they print with the terminal they run in.
@@ -68,6 +69,7 @@ lsp_python = os.path.join(os.environ.get("PIPEC_LSP_VENV", ""), "bin", "python3"
 site_python = os.path.join(os.environ.get("PIPEC_SITE_VENV", ""), "bin", "python3")
 
 mypy = os.environ.get("PIPEC_MYPY") or shutil.which("mypy")
+pyright = os.environ.get("PIPEC_PYRIGHT") or shutil.which("pyright")
 
 # What tests compile is linked with libraries of the build.
 sanitize = f" -fsanitize={config.pipec_sanitize}" if config.pipec_sanitize else ""
@@ -85,6 +87,7 @@ config.substitutions += [
     ("%lit", f"{config.python} {os.path.abspath(sys.argv[0])}"),
     ("%mpicxx", config.mpicxx + sanitize),
     ("%mypy", mypy or ""),
+    ("%pyright", pyright or ""),
     ("%mpirun", mpirun),
     ("%cxx", config.cxx + sanitize),
     ("%cmake", config.cmake),
@@ -133,6 +136,8 @@ if os.environ.get("PIPEC_TEST_ALL") and shutil.which("emacs") and not subprocess
     config.available_features.add("emacs")
 if mypy:
     config.available_features.add("mypy")
+if pyright:
+    config.available_features.add("pyright")
 if "PIPEC_NOTEBOOK_VENV" in os.environ and os.path.exists(notebook_python):
     config.available_features.add("notebook")
 if "PIPEC_SITE_VENV" in os.environ and os.path.exists(site_python):

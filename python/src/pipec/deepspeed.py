@@ -43,6 +43,7 @@ def use(schedule: str | os.PathLike[str] | Schedule) -> type:
         source = os.fspath(schedule)
         with open(source, encoding="utf-8") as file:
             text = file.read()
+    data: Any = None
     try:
         data = json.loads(text)
         form = data["format"]
