@@ -22,7 +22,7 @@
 #
 # Features: torch (an environment with PyTorch) and torch-2.13 or the like (its
 # version), hub-deepspeed or the like (an environment with that framework), notebook (an environment with
-# Jupyter's kernel, NumPy and pandas), pytest-lsp (an environment with it), mpi, eigen, clang, clang-format,
+# Jupyter's kernel, NumPy, pandas and Matplotlib), pytest-lsp (an environment with it), mpi, eigen, clang, clang-format,
 # rustc, asan, assertions, setuptools (Python has it), release (the files of a release were made), systems (minimal systems were made),
 # venv (environments of Python can be made), emacs (with Eglot), fish, groff, hx, mandoc, mkdocs, mypy, npm, nvim, nvim-0.8 (or
 # later), pyright, tree-sitter (it can generate and compile parsers), zsh, browser (Chromium that Selenium can drive),

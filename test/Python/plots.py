@@ -67,6 +67,19 @@ if importlib.util.find_spec("matplotlib"):
 
     matplotlib.use("agg")
     assert len(compared.plot().patches) == 4 and len(found.plot().lines) >= 2
+    # All that is drawn lies in the figure, and the legend, above the axes, covers none of it.
+    for axes in compared.plot(), found.plot(), pipec.compare(ranks=4, microbatches=8).plot():
+        axes.figure.canvas.draw()
+        legend = axes.get_legend().get_window_extent()
+        for drawn in [*axes.texts, axes.xaxis.label, axes.get_legend()]:
+            box = drawn.get_window_extent()
+            assert axes.figure.bbox.containsx(box.x0) and axes.figure.bbox.containsx(box.x1), (drawn, box)
+            assert axes.figure.bbox.containsy(box.y0) and axes.figure.bbox.containsy(box.y1), (drawn, box)
+        assert all(label.get_window_extent().x0 >= 0 for label in axes.get_yticklabels()), axes
+        assert all(axes.bbox.containsx(text.get_window_extent().x1) for text in axes.texts), axes
+        assert legend.y0 >= axes.bbox.y1, (legend, axes.bbox)
+    # Between two limits the makespan is that of the lower one.
+    assert all(line.get_drawstyle() == "steps-post" for line in found.plot().lines)
 sys.modules["matplotlib"] = sys.modules["matplotlib.pyplot"] = None
 for result in compared, found:
     try:
