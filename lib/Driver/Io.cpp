@@ -109,7 +109,7 @@ DiagPrinter DiagSession::printerTo(raw_ostream &os) const {
 // Command line
 //===----------------------------------------------------------------------===//
 
-void printVersion(raw_ostream &os) { os << "pipec " PIPEC_VERSION "\n"; }
+void printVersion(raw_ostream &os) { os << "pipec " << versionText << '\n'; }
 
 InFlightDiagnostic reportUsageError(DiagEngine &diags, const Twine &why) {
   return diags.report(DiagLoc(), diag::UnusableOption, why.str());

@@ -136,6 +136,10 @@ private:
   FatalErrors fatal;
 };
 
+/// The version and the commit that was built: `0.1.0 (commit 0123456789ab)`,
+/// with `, with changes` if files differ from it, or `(commit unknown)`.
+extern const char *const versionText;
+
 /// Prints the name and the version of the compiler.
 void printVersion(llvm::raw_ostream &os);
 

@@ -3,6 +3,8 @@
 
 #include "Connection.h"
 
+#include "Driver/Io.h"
+
 #include "llvm/Support/raw_ostream.h"
 
 #include <cstring>
@@ -14,7 +16,7 @@ int main(int argc, char **argv) {
     if (std::strcmp(argv[i], "--stdio") == 0)
       continue;
     if (std::strcmp(argv[i], "--version") == 0) {
-      llvm::outs() << "pipec-lsp " PIPEC_VERSION "\n";
+      llvm::outs() << "pipec-lsp " << pipec::versionText << '\n';
       return 0;
     }
     llvm::errs() << "pipec-lsp: error: unknown argument `" << argv[i]

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import zipfile
 
 HERE = os.getcwd()
 # Nothing but what is installed, and nothing of this machine's settings.
@@ -17,10 +18,20 @@ def run(program, *words, text=None):
                           stdout=subprocess.PIPE).stdout
 
 
-wheel, = glob.glob(os.path.join(sys.argv[1], "*.whl"))
-print(os.path.basename(wheel))
+wheels = sorted(glob.glob(os.path.join(sys.argv[1], "*.whl")))
+print(*map(os.path.basename, wheels), sep="\n")
+# An index with these wheels: a folder for each package, with a page of links.
+os.makedirs("index/pipec")
+for wheel in wheels:
+    shutil.copy(wheel, "index/pipec")
+with open("index/pipec/index.html", "w", encoding="utf-8") as page:
+    page.writelines(f'<!DOCTYPE html><a href="{name}">{name}</a>\n' for name in map(os.path.basename, wheels))
+# What each of them needs, as their names say it: all programs run anywhere.
+for wheel, has_library in zip(wheels, (False, True)):
+    with zipfile.ZipFile(wheel) as archive:
+        assert ("pipec/lib/libpipec-order.so" in archive.namelist()) == has_library, wheel
 subprocess.run([sys.executable, "-m", "venv", "env"], check=True)
-run("pip", "install", "--no-index", "--quiet", wheel)
+run("pip", "install", "--index-url", f"file://{HERE}/index", "--quiet", "pipec")
 shown = run("pipec", "zb1p", "-Dranks=4")
 print(shown)
 # The other commands.
