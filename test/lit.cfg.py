@@ -17,6 +17,7 @@
 #   %notebook-python  the Python of the environment PIPEC_NOTEBOOK_VENV
 #   %lsp-python  the Python of the environment PIPEC_LSP_VENV
 #   %site-python  the Python of the environment PIPEC_SITE_VENV
+#   %packaging-python  the Python of the environment PIPEC_PACKAGING_VENV
 #   %eigen    the include folder of Eigen
 #   %root     the source tree,  %build  the build tree
 #
@@ -25,7 +26,7 @@
 # Jupyter's kernel, NumPy, pandas and Matplotlib), pytest-lsp (an environment with it), mpi, eigen, clang, clang-format,
 # rustc, asan, assertions, setuptools (Python has it), release (the files of a release were made), systems (minimal systems were made),
 # venv (environments of Python can be made), emacs (with Eglot), fish, groff, hx, mandoc, mkdocs, mypy, npm, nvim, nvim-0.8 (or
-# later), pyright, tree-sitter (it can generate and compile parsers), zsh, browser (Chromium that Selenium can drive),
+# later), packaging (an environment with auditwheel, twine and pre-commit), pyright, tree-sitter (it can generate and compile parsers), zsh, browser (Chromium that Selenium can drive),
 # cairosvg, axe (PIPEC_AXE names axe.min.js), server (pipec has one), all (the long tests were asked for), root (the tests run as root).
 
 import glob
@@ -68,6 +69,9 @@ lsp_python = os.path.join(os.environ.get("PIPEC_LSP_VENV", ""), "bin", "python3"
 # The environment with MkDocs, from the same.
 site_python = os.path.join(os.environ.get("PIPEC_SITE_VENV", ""), "bin", "python3")
 
+# The environment with auditwheel, twine and pre-commit, which `x check-release` makes.
+packaging_python = os.path.join(os.environ.get("PIPEC_PACKAGING_VENV", ""), "bin", "python3")
+
 mypy = os.environ.get("PIPEC_MYPY") or shutil.which("mypy")
 pyright = os.environ.get("PIPEC_PYRIGHT") or shutil.which("pyright")
 
@@ -83,6 +87,7 @@ config.substitutions += [
     ("%notebook-python", notebook_python),
     ("%lsp-python", lsp_python),
     ("%site-python", site_python),
+    ("%packaging-python", packaging_python),
     ("%python", config.python),
     ("%lit", f"{config.python} {os.path.abspath(sys.argv[0])}"),
     ("%mpicxx", config.mpicxx + sanitize),
@@ -142,6 +147,8 @@ if "PIPEC_NOTEBOOK_VENV" in os.environ and os.path.exists(notebook_python):
     config.available_features.add("notebook")
 if "PIPEC_SITE_VENV" in os.environ and os.path.exists(site_python):
     config.available_features.add("mkdocs")
+if "PIPEC_PACKAGING_VENV" in os.environ and os.path.exists(packaging_python):
+    config.available_features.add("packaging")
 if "PIPEC_LSP_VENV" in os.environ and os.path.exists(lsp_python):
     config.available_features.add("pytest-lsp")
 if config.eigen_include:

@@ -10,7 +10,7 @@ import tomllib
 
 ROOT = pathlib.Path(sys.argv[1])
 whole, alone = (tomllib.loads((ROOT / name).read_text()) for name in ("pyproject.toml", "python/pyproject.toml"))
-for key in ("name", "description", "requires-python", "classifiers", "dynamic", "dependencies", "optional-dependencies"):
+for key in ("name", "description", "requires-python", "authors", "keywords", "classifiers", "dynamic", "dependencies", "optional-dependencies"):
     assert whole["project"].get(key) == alone["project"].get(key), key
 assert alone["project"]["license"]["text"] == whole["project"]["license"]
 # The commands of the whole package, which are functions of both.
