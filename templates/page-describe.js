@@ -122,13 +122,15 @@ function heads() {
     for (const lane of schedule.lanes)
       for (const text of [lane.kind, ...lane.sides.map((side) => side.kind)])
         for (const kind of Object.keys(kindNames)) if (text.includes(kind)) kinds.set(kind, painter.kindColors(schedule, kind)[0]);
+  const withBars = scene.schedules.some((schedule) => painter.kindColors(schedule, [...kinds.keys()][0]).length > 2);
   const waits = scene.schedules.flatMap((schedule) => schedule.lanes.map((lane) => lane.waits.kind)).join("");
   const marks = [[/[FB]/, "var(--act)", "wait for a send"], [/G/, kinds.get("g"), "wait for a reduction"],
     [/O/, kinds.get("o"), "wait for a copy"]]
     .filter(([kind]) => kind.test(waits)).map(([, color, text]) => legendItem("mark", color, text));
   const withHost = scene.schedules.find((schedule) => schedule.lanes.some((lane) => lane.host));
   byId("legend").replaceChildren(...Object.keys(kindNames).filter((kind) => kinds.has(kind))
-    .map((kind) => legendItem("", kinds.get(kind), (computeKinds.includes(kind) ? kind + " " : "") + kindNames[kind])),
+    .map((kind) => legendItem("", kinds.get(kind), (computeKinds.includes(kind) ? kind + " " : "") + kindNames[kind],
+      withBars && kindBars[kind])),
   ...chunkLegend(), ...marks,
   ...withHost ? [legendItem("line", painter.kindColors(withHost, "l")?.[0], "memory on the host")] : []);
   byId("transfers").disabled = !scene.schedules.some((schedule) => schedule.transfers.n);
@@ -137,9 +139,14 @@ function heads() {
   byId("layout").hidden = scene.schedules.length < 2;
 }
 
-function legendItem(className, swatch, text) {
+function legendItem(className, swatch, text, bar = null) {
   const item = element("span", className, text);
   if (swatch) item.style.setProperty("--swatch", swatch);
+  if (bar) {
+    const [from, to] = bar.map((part) => 14 * part);
+    item.dataset.bar = bar;
+    item.style.setProperty("--stripes", `linear-gradient(${stripeColor}, ${stripeColor}) ${from}px 8px / ${to - from}px ${barHeight}px no-repeat`);
+  }
   return item;
 }
 

@@ -11,6 +11,8 @@ const maxArrows = 3000;
 // The lines at the top of a step that tell its chunk without its colour: their distance
 // and colour; in a lane below this height they would hide the number.
 const stripePitch = 2.4, stripeColor = "#111827", leastStriped = 18;
+// The bars at the bottom that tell its kind, where there are several chunks: the part of its width.
+const barHeight = 2, kindBars = { B: [0, 1], I: [0, 1 / 2], W: [1 / 2, 1], R: [1 / 3, 2 / 3] };
 // Heights of the bands of a row; they grow when there is room.
 let laneHeight = 24, sideHeight = 8, memoryHeight = 20;
 

@@ -137,6 +137,8 @@ class RowPainter {
         g.fillStyle = stripeColor;
         for (let k = this.shade(schedule, lane, i); k > 0; --k)
           g.fillRect(a + 0.6, y + stripePitch * k - 0.5, b - a - 2.2, 1);
+        const bar = this.kindColors(schedule, lane.kind[i]).length > 2 && kindBars[lane.kind[i]];
+        if (bar) g.fillRect(a + 0.6 + (b - a - 2.2) * bar[0], y + height - barHeight - 1, (b - a - 2.2) * (bar[1] - bar[0]), barHeight);
         g.globalAlpha = faded ? 0.2 : 1;
       }
       const isNth = every && lane.kind[i] === kind && lane.nth[i] % every === 0;

@@ -221,6 +221,11 @@ function paintHeading(g, width) {
       g.fillStyle = stripeColor;
       for (let line = 0; isChunks && line < k; ++line) g.fillRect(x + k * each, y + 4.5 + stripePitch * line, each, 1);
     });
+    if (item.dataset.bar) {
+      const [from, to] = item.dataset.bar.split(",").map(Number);
+      g.fillStyle = stripeColor;
+      g.fillRect(x + symbol * from, y + 11, symbol * (to - from), barHeight);
+    }
     if (item.matches(".pair, .idle")) {
       g.strokeStyle = item.matches(".pair") ? colors.ink : colors.soft;
       g.lineWidth = 1;

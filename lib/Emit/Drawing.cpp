@@ -74,11 +74,19 @@ void Drawing::drawSymbol(const LegendItem &item) {
   switch (item.symbol) {
   case LegendItem::Box:
     return box(item.style, 0, item.room);
-  case LegendItem::Shades:
+  case LegendItem::Shades: {
     for (unsigned shade = 0; shade != shades; ++shade)
       box(item.style + 's' + Twine(shade), shade * item.room / shades,
           (shade + 1) * item.room / shades - shade * item.room / shades);
+    unsigned kind;
+    std::vector<Canvas::Point> bars;
+    if (!StringRef(item.style).drop_front().getAsInteger(10, kind))
+      addKindBar(StepKind(kind), item.x, item.x + item.room, item.y + 120,
+                 bars);
+    if (!bars.empty())
+      canvas.path("bar", bars);
     return;
+  }
   case LegendItem::Chunks: {
     StepKind kind = StepKind::F;
     while (!facts.of(kind).count && kind != StepKind::W)

@@ -81,6 +81,8 @@ private:
   void drawPeak(unsigned rank, int64_t y);
   void addStripes(unsigned shade, int64_t left, int64_t right, int64_t top,
                   std::vector<Canvas::Point> &lines) const;
+  void addKindBar(StepKind kind, int64_t left, int64_t right, int64_t bottom,
+                  std::vector<Canvas::Point> &lines) const;
   void drawSide(unsigned rank, size_t n, llvm::ArrayRef<Picture::Group> groups);
   void drawMark(llvm::StringRef style, int64_t x, int64_t y);
   void drawWaits(unsigned rank);

@@ -158,6 +158,39 @@ void Drawing::addStripes(unsigned shade, int64_t left, int64_t right,
   }
 }
 
+/// Adds the bar at the bottom of a box that tells its kind without its color,
+/// if shades of kinds may be alike in gray: the whole width for B, the left and
+/// the right half for its halves I and W, the middle for R, and none for F.
+/// templates/page-rows.js does the same.
+void Drawing::addKindBar(StepKind kind, int64_t left, int64_t right,
+                         int64_t bottom,
+                         std::vector<Canvas::Point> &lines) const {
+  constexpr int64_t inset = 6;
+  // In sixths of the width.
+  int64_t from = 0, to = 0;
+  switch (kind) {
+  case StepKind::B:
+    to = 6;
+    break;
+  case StepKind::I:
+    to = 3;
+    break;
+  case StepKind::W:
+    from = 3, to = 6;
+    break;
+  case StepKind::R:
+    from = 2, to = 4;
+    break;
+  default:
+    return;
+  }
+  if (shades == 1 || right - left < 30)
+    return;
+  int64_t width = right - left - 2 * inset, y = bottom - 20;
+  lines.push_back({left + inset + width * from / 6, y, /*moves=*/true});
+  lines.push_back({left + inset + width * to / 6, y});
+}
+
 void Drawing::drawLane(unsigned rank) {
   const StepList &list = schedule.ranks[rank];
   StepLabels labels(digitWidth * int64_t(labelLetters) + 10);
@@ -178,16 +211,18 @@ void Drawing::drawLane(unsigned rank) {
         drawBox(rank, list[i], left, right, 0, laneHeight);
       });
   canvas.close();
-  std::vector<Canvas::Point> stripes;
+  std::vector<Canvas::Point> stripes, bars;
   forEachBox(
       rank, [&](const Picture::Group &, size_t i, int64_t left, int64_t right) {
         if (hasUnit(list[i].kind()))
           addStripes(shade(rank, list[i]), left, right, 0, stripes);
+        addKindBar(list[i].kind(), left, right, laneHeight, bars);
       });
-  if (!stripes.empty()) {
-    canvas.path("stripe", stripes);
-    canvas.endLine();
-  }
+  for (auto [style, lines] : {std::pair("stripe", &stripes), {"bar", &bars}})
+    if (!lines->empty()) {
+      canvas.path(style, *lines);
+      canvas.endLine();
+    }
   // Frames are drawn around the boxes, so that they are visible next to dark
   // ones.
   picture.forEachCompute(rank, [&](const Picture::Group &group) {

@@ -12,6 +12,7 @@ compute steps of a step IR: as many, with the same micro-batches in order.
 
 import argparse
 import importlib.util
+import itertools
 import pathlib
 import re
 import sys
@@ -54,14 +55,16 @@ def lanes_of(lane, names):
 
 
 def fills_strip(lane, first, last):
-    """Whether the levels of memory below a lane are within it, from left to right, and do not overlap."""
-    parts = []
+    """Whether the levels of memory below a lane are within it, from left to right, and do not overlap,
+    nor do those of the host."""
+    strips = {}
     for path in lane.findall(f"{SVG}path"):
-        if (path.get("class") or "").startswith("heat"):
-            parts += [(float(a), float(b)) for a, b in re.findall(r"M([0-9.]+) [0-9.]+H([0-9.]+)", path.get("d"))]
-    parts.sort()
-    return (all(first <= a < b <= last for a, b in parts)
-            and all(a[1] <= b[0] for a, b in zip(parts, parts[1:])))
+        classes = (path.get("class") or "").split()
+        if "heat" in classes:
+            strips.setdefault("host" in classes, []).extend(
+                (float(a), float(b)) for a, b in re.findall(r"M([0-9.]+) [0-9.]+H([0-9.]+)", path.get("d")))
+    return all(all(first <= a < b <= last for a, b in parts)
+               and all(a[1] <= b[0] for a, b in itertools.pairwise(sorted(parts))) for parts in strips.values())
 
 
 def check_picture(path, steps):
