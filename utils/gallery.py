@@ -1,41 +1,45 @@
 #!/usr/bin/env python3
 """Makes the gallery from the schedules of the library.
 
-    gallery.py --out FOLDER [--bin FOLDER]      writes Gallery.md and gallery/*.svg
-    gallery.py --pages FOLDER [--bin FOLDER]    writes the gallery as a web site
-    gallery.py [--bin FOLDER] [ROOT]            writes the picture of README.md
-    gallery.py --check [--bin FOLDER] [ROOT]    compares it
+    gallery.py --out FOLDER [--bin FOLDER] [ROOT]    writes the gallery of utils/site.py
+    gallery.py --pages FOLDER [--bin FOLDER] [ROOT]  writes the gallery as a web site of its own
+    gallery.py [--bin FOLDER] [ROOT]                 writes the picture of README.md
+    gallery.py --check [--bin FOLDER] [ROOT]         compares it
 
-Every schedule that `pipec --list` names is drawn at its default sizes. README.md
-shows the first picture, docs/gallery/one_f_one_b-p2p.svg. The web site has an
-interactive page for each, and an index with the pictures; it needs no other files, and
-can be published as it is.
+Every schedule that `pipec --list` names is drawn at its default sizes, after a few with
+transfers, copies, FSDP actions and a graph of stages. README.md shows the first picture,
+docs/gallery/one_f_one_b-p2p.svg. The gallery of the documentation has pictures, a page with
+the program and the figures of each, and their interactive pages. The web site of its own has
+the interactive pages and an index with the pictures; it needs no other files.
 """
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 import argparse
 import html
+import json
 import pathlib
+import re
+import shlex
 import subprocess
 import sys
 
-# The first picture, which is not of a schedule alone: name, heading, arguments.
-FIRST = ("one_f_one_b-p2p", "1F1B with its transfers, uneven costs",
-         ["one_f_one_b", "microbatches=6", "--passes=insert-p2p", "--cost=F=1,B=2,p2p=1/4"])
-
-HEADER = """\
-# Gallery
-
-The schedules of the library as pipec draws them, each at the sizes of its program; every picture is the output of the
-command below it. [Pictures](Pictures.md) says what the colours and numbers mean, [the library](Library.md) what the
-schedules are.
-"""
+# The first pictures, which are not of a schedule of the library alone: name, heading, arguments.
+# That of README.md is the first.
+FIRST = [
+    ("one_f_one_b-p2p", "1F1B with its transfers, uneven costs",
+     ["one_f_one_b", "microbatches=6", "--passes=insert-p2p", "--cost=F=1,B=2,p2p=1/4"]),
+    ("one_f_one_b-offload", "1F1B with copies of activations to the host",
+     ["one_f_one_b", "--passes=inject-offload{limit=3}", "--cost=offload=1/2,reload=1/2"]),
+    ("interleaved-fsdp", "interleaved 1F1B with the actions of FSDP",
+     ["interleaved", "ranks=2", "microbatches=4", "--passes=inject-fsdp", "--cost=unshard=1/2,reduce_grad=1/2"]),
+    ("unet", "a U-Net, whose stages feed several others", ["examples/schedules/unet.pipe"]),
+]
 
 
 def pictures(pipec):
     """[name, heading, arguments] of everything on the page."""
     listed = subprocess.run([pipec, "--list"], capture_output=True, text=True, check=True).stdout
-    rows = [FIRST]
+    rows = list(FIRST)
     for line in listed.splitlines():
         name, summary = line.split(None, 1)
         rows.append((name, summary.rstrip("."), [name]))
@@ -72,20 +76,20 @@ schedule with that of another page.</p>
 """
 
 
-def output_of(pipec, command):
-    run = subprocess.run([pipec, *command], capture_output=True, text=True)
+def output_of(pipec, root, command):
+    run = subprocess.run([pipec, *command], capture_output=True, text=True, cwd=root)
     if run.returncode:
         sys.exit(f"gallery.py: pipec {' '.join(command)}:\n{run.stderr}")
     return run.stdout
 
 
-def make_site(pipec, out):
+def make_site(pipec, root, out):
     """Writes the gallery as a web site to a folder."""
     out.mkdir(parents=True, exist_ok=True)
     index = [INDEX]
     for name, heading, arguments in pictures(pipec):
-        (out / f"{name}.svg").write_text(output_of(pipec, [*arguments, "--emit=svg", "--width=1048"]))
-        (out / f"{name}.html").write_text(output_of(pipec, [*arguments, "--emit=html", f"--title={heading}"]))
+        (out / f"{name}.svg").write_text(output_of(pipec, root, [*arguments, "--emit=svg", "--width=1048"]))
+        (out / f"{name}.html").write_text(output_of(pipec, root, [*arguments, "--emit=html", f"--title={heading}"]))
         heading = html.escape(heading)
         index.append(f'<h2>{heading}</h2>\n<p><a href="{name}.html"><img src="{name}.svg" alt="{heading}" loading="lazy"></a></p>\n'
                      f"<p><code>pipec {html.escape(' '.join(arguments))} --emit=html</code></p>\n")
@@ -94,16 +98,90 @@ def make_site(pipec, out):
     print(f"{len(index) - 1} pages, {(size + 999) // 1000} kB, in {out}")
 
 
-def make(pipec):
-    """The files of the gallery, by their names below docs/."""
-    files = {}
-    page = [HEADER]
+def program_of(root, arguments):
+    """The text of the program that a picture shows, without the line of its license."""
+    path = root / (arguments[0] if arguments[0].endswith(".pipe") else f"schedules/{arguments[0]}.pipe")
+    return re.sub(r"^// SPDX-.*\n+", "", path.read_text(encoding="utf-8")).rstrip()
+
+
+def cell(text):
+    return str(text).replace("|", "\\|")
+
+
+def table(header, rows):
+    return "\n".join(f"| {' | '.join(map(cell, row))} |" for row in (header, ["---"] * len(header), *rows)) + "\n"
+
+
+def titles(heading):
+    """The title and the description of a picture: `GPipe: all forwards first. (alias)`."""
+    title, _, description = re.sub(r"\. \([^()]*\)$", "", heading).partition(": ")
+    return title[0].upper() + title[1:], description[:1].upper() + description[1:] + "." * bool(description)
+
+
+def page_of(name, heading, arguments, program, report):
+    """The page of a picture. `report` is what --emit=report has as JSON."""
+    command = shlex.join(arguments)
+    # `ranks p = 4`: what the program calls a parameter.
+    roles = {letter: role for role, letter in re.findall(r"(\w+) (\w+) = ", program)}
+    parameters = table(["parameter", "in the program", "value"],
+                       [[roles.get(letter, letter), f"`{letter}`", value] for letter, value in report["params"].items()])
+    title, description = titles(heading)
+    bubble = report.get("bubble_makespan_exact")
+    figures = table(["makespan", "bubble", "peak of a rank", "ranks", "stages", "micro-batches", "costs"],
+                    [[report["makespan"], f"{report['bubble_makespan']:.1%}" + (f" ({bubble})" if bubble else ""),
+                      report["peak"], report["num_ranks"], report["num_stages"], report["num_microbatches"],
+                      report["costs"]]])
+    return f"""\
+---
+hide: [toc]
+---
+# {title}
+
+{description}
+
+<div class="wide" markdown>
+[![{title}]({name}.svg)]({name}.page.html)
+</div>
+
+[Interactive page]({name}.page.html){{ .md-button .md-button--primary }}
+
+{figures}
+The bubble is the idle part of the makespan. [Figures](../Figures.md) defines these and more;
+`pipec {command} --emit=report` prints them for each rank.
+
+## Parameters
+
+{parameters}
+## Command
+
+```sh
+pipec {command} -o {name}.svg     # this picture
+pipec {command} -o {name}.html    # the interactive page
+```
+
+[Pictures](../Pictures.md) says what the colours and numbers mean; the [first page](../../README.md) has all schedules.
+
+## Program
+
+```pipe
+{program}
+```
+"""
+
+
+def make(pipec, root):
+    """The files of the gallery, by their names below docs/, and the pictures as a list of links from the root."""
+    files, cards = {}, []
     for name, heading, arguments in pictures(pipec):
-        command = [*arguments, "--emit=svg"]
-        files[f"gallery/{name}.svg"] = output_of(pipec, command)
-        page.append(f"\n## {heading}\n\n![{heading}](gallery/{name}.svg)\n\n"
-                    f"    pipec {' '.join(command)}\n")
-    files["Gallery.md"] = "".join(page)
+        report = json.loads(output_of(pipec, root, [*arguments, "--emit=report", "--format=json"]))
+        files[f"gallery/{name}.svg"] = output_of(pipec, root, [*arguments, "--emit=svg"])
+        files[f"gallery/{name}.page.html"] = output_of(pipec, root, [*arguments, "--emit=html", f"--title={heading}"])
+        files[f"gallery/{name}.md"] = page_of(name, heading, arguments, program_of(root, arguments), report)
+        # Small, without what the card says in larger letters.
+        files[f"gallery/{name}-small.svg"] = output_of(pipec, root, [*arguments, "--emit=svg", "--width=400", "--title=", "--memory=none"])
+        page, (title, description) = f"docs/gallery/{name}.md", titles(heading)
+        cards.append(f"-   [**{title}**]({page})<br>{description}\n\n    [![{title}](docs/gallery/{name}-small.svg)]({page})\n")
+    files["gallery/cards.txt"] = "\n".join(cards)
     return files
 
 
@@ -113,22 +191,22 @@ def main():
     parser.add_argument("--out", metavar="FOLDER", type=pathlib.Path)
     parser.add_argument("--pages", metavar="FOLDER", type=pathlib.Path)
     parser.add_argument("--bin", default="build/release/bin")
-    parser.add_argument("root", nargs="?", default=".")
+    parser.add_argument("root", nargs="?", default=pathlib.Path(__file__).resolve().parents[1])
     options = parser.parse_args()
-    pipec = pathlib.Path(options.bin) / "pipec"
+    pipec, root = (pathlib.Path(options.bin) / "pipec").resolve(), pathlib.Path(options.root)
     if options.pages:
-        make_site(pipec, options.pages)
+        make_site(pipec, root, options.pages)
         return
     if options.out:
-        files = make(pipec)
+        files = make(pipec, root)
         (options.out / "gallery").mkdir(parents=True, exist_ok=True)
         for name, text in files.items():
-            (options.out / name).write_text(text)
-        print(f"{len(files) - 1} pictures")
+            (options.out / name).write_text(text, encoding="utf-8")
+        print(f"{sum(name.endswith('.md') for name in files)} pictures")
         return
-    name, _, arguments = FIRST
-    path = pathlib.Path(options.root) / f"docs/gallery/{name}.svg"
-    picture = output_of(pipec, [*arguments, "--emit=svg"])
+    name, _, arguments = FIRST[0]
+    path = root / f"docs/gallery/{name}.svg"
+    picture = output_of(pipec, root, [*arguments, "--emit=svg"])
     if not options.check:
         path.write_text(picture)
     elif not path.exists() or path.read_text() != picture:

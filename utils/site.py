@@ -7,8 +7,10 @@ Copies the pages of ROOT to OUT/site-pages, adds those that the compiler makes (
 gallery, listings of the folders that pages link to), and runs MkDocs on them, whose
 environment must be that of this Python. The site is OUT/site; browsers search it only
 where a server provides it, such as `python3 -m http.server`.
-Every link between pages must lead somewhere, or the build fails. The navigation is
-that of docs/README.md, with the gallery and the index of messages.
+Every link between pages must lead somewhere, or the build fails. The first page is
+README.md with the pictures of the gallery in place of its own, and each leads to a page of
+its schedule. The tables of docs/Results.md have plots. The navigation is that of
+docs/README.md, with the gallery and the index of messages.
 """
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
@@ -33,7 +35,7 @@ MKDOCS = {
         "name": "material",
         # No requests to other sites.
         "font": False,
-        "features": ["navigation.indexes", "navigation.prune", "navigation.top", "search.highlight",
+        "features": ["navigation.indexes", "navigation.prune", "navigation.tabs", "navigation.top", "search.highlight",
                      "search.suggest", "content.code.copy"],
         "palette": [
             {"media": "(prefers-color-scheme: light)", "scheme": "default",
@@ -44,9 +46,10 @@ MKDOCS = {
     },
     "plugins": ["material/search"],
     "use_directory_urls": False,
+    "extra_css": ["site.css"],
     # Headings have the anchors that GitHub gives them, as utils/check-links.py expects.
     "markdown_extensions": [
-        "tables", "admonition", "pymdownx.superfences",
+        "tables", "admonition", "attr_list", "md_in_html", "pymdownx.superfences",
         {"pymdownx.highlight": {"anchor_linenums": False}},
         {"toc": {"permalink": True, "slugify": "!!python/object/apply:pymdownx.slugs.slugify {kwds: {case: lower}}"}},
     ],
@@ -54,6 +57,18 @@ MKDOCS = {
                    "links": {"anchors": "warn"}},
     "strict": True,
 }
+
+# Pictures have the page's scheme, light or dark; wide ones scroll on narrow screens.
+CSS = """\
+.md-typeset .cards img { display: block; width: 100%; }
+.md-typeset .cards p { margin: .4em 0; }
+.md-typeset .wide { overflow-x: auto; }
+.md-typeset .wide img { min-width: 32rem; }
+[data-md-color-scheme="default"] img { color-scheme: light; }
+[data-md-color-scheme="slate"] img { color-scheme: dark; }
+"""
+
+README_PICTURE = re.compile(r"^!\[[^\]]*\]\(docs/gallery/[^)]*\)$", re.M)
 
 
 def links(page):
@@ -66,7 +81,7 @@ def listing(folder, title):
     """A page with the text of each program of a folder."""
     lines = [f"# {title}\n"]
     for path in sorted(folder.glob("*.pipe")):
-        lines.append(f"## {path.name}\n\n```\n{path.read_text(encoding='utf-8').rstrip()}\n```\n")
+        lines.append(f"## {path.name}\n\n```pipe\n{path.read_text(encoding='utf-8').rstrip()}\n```\n")
     return "\n".join(lines)
 
 
@@ -95,9 +110,19 @@ def copy_pages(root, pages):
         target.write_text(re.sub(r"^( *```[\w-]*) .*$", r"\1", text, flags=re.M), encoding="utf-8")
 
 
+def front_page(page, cards):
+    """Shows the gallery on the first page."""
+    text, count = README_PICTURE.subn(lambda _: f'<div class="grid cards" markdown>\n\n{cards}\n</div>',
+                                      page.read_text(encoding="utf-8"))
+    if count != 1:
+        sys.exit(f"site.py: {page} has {count} pictures of docs/gallery, not one")
+    page.write_text(f"---\nhide: [navigation, toc]\n---\n{text}", encoding="utf-8")
+
+
 def navigation(index):
     """The navigation: the sections of an index page, each with the pages that it links to."""
-    nav = [{"pipec": "README.md"}]
+    gallery = sorted(page.stem for page in (index.parent / "gallery").glob("*.md"))
+    nav = [{"pipec": "README.md"}, {"Gallery": [f"docs/gallery/{name}.md" for name in gallery]}]
     section = nav
     for line in index.read_text(encoding="utf-8").splitlines():
         if line.startswith("## "):
@@ -109,9 +134,7 @@ def navigation(index):
             for part in path.parts:
                 parts = parts[:-1] if part == ".." else [*parts, part]
             section.append({text[0].upper() + text[1:]: "/".join(parts)})
-        if line == "## Learn":
-            section.append({"Gallery": "docs/Gallery.md"})
-        elif line == "## Reference":
+        if line == "## Reference":
             section.append({"Diagnostics": "docs/Diagnostics.md"})
     return nav
 
@@ -137,8 +160,13 @@ def main():
     copy_pages(root, pages)
     utils = root / "utils"
     run(utils / "diagnostics-page.py", "--bin", programs, "--out", pages / "docs", root)
-    run(utils / "gallery.py", "--bin", programs, "--out", pages / "docs")
-    config = dict(MKDOCS, docs_dir=str(pages), site_dir=str(out / "site"),
+    run(utils / "gallery.py", "--bin", programs, "--out", pages / "docs", root)
+    cards = pages / "docs/gallery/cards.txt"
+    front_page(pages / "README.md", cards.read_text(encoding="utf-8"))
+    cards.unlink()
+    run(utils / "plots.py", pages / "docs/Results.md", pages / "docs/Results.md")
+    (pages / "site.css").write_text(CSS, encoding="utf-8")
+    config = dict(MKDOCS, docs_dir=str(pages), site_dir=str(out / "site"), hooks=[str(utils / "site-hooks.py")],
                   nav=navigation(pages / "docs/README.md"))
     # JSON is YAML, but for the one value that names a function.
     text = re.sub(r'"(!!python/[^"]*)"', r"\1", json.dumps(config, indent=2))

@@ -20,7 +20,7 @@ class Links(html.parser.HTMLParser):
         self.headings += tag == "h1"
 
 
-names = sorted(path.stem for path in gallery.glob("*.svg"))
+names = sorted(path.stem for path in gallery.glob("*.md"))
 assert sorted(path.name for path in site.iterdir()) == sorted(
     ["index.html", *(f"{name}.{kind}" for name in names for kind in ("html", "svg"))])
 index = Links(site / "index.html")
