@@ -292,7 +292,9 @@ LogicalResult Layouts::searchOne(const Candidate &candidate, uint64_t work) {
 
 LogicalResult Layouts::finish(uint64_t work) {
   SearchProblem &problem = best->problem;
-  if (best->found.start.empty())
+  if (best->found.madeOverlaps)
+    problem.lists.push_back(best->found.schedule);
+  else if (best->found.start.empty())
     problem.resume(best->found.words, best->found.makespan);
   FailureOr<FoundSchedule> found = search.find(problem, SearchLimits{work});
   problem.endResume();

@@ -4,8 +4,10 @@
 // Schedules that need more than the limit of memory may fit with recomputation
 // or copies to the host. Candidates are the results of searches without a limit
 // and with larger ones, the schedules that these start from, and the orders of
-// searches in which some chunks are recomputed whole. The passes add what each
-// needs, and the simulator compares them.
+// searches in which some stages are recomputed whole. The passes add what each
+// needs, and the simulator compares them. A search of lists then begins with
+// the best ones that recompute: it chooses the units that are recomputed, when
+// that is, and the order of all steps together.
 //
 // A list without its recomputations and copies is a schedule of the same
 // placement that is not longer. So the bound of the search without a limit
@@ -13,6 +15,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "SearchRun/ListRun.h"
 #include "SearchRun/PlacementSearch.h"
 #include "Support/Diagnostics/SearchDiags.h"
 #include "Transforms/Checks.h"
@@ -38,12 +41,14 @@ public:
 private:
   bool canGain();
   LogicalResult findWithoutLimit();
-  void searchChunks(unsigned chunks);
-  void searchChunks(std::vector<bool> recomputed, unsigned parts);
+  void searchStages();
+  void searchStages(std::vector<bool> recomputed, unsigned parts);
   void tryStarts();
   void searchWithMore(unsigned divisor);
   void trySchedule(Schedule schedule, const std::string &start);
   void offer(SavedSchedule saved, const std::string &start);
+  bool gainsByUnits() const;
+  void searchUnits();
   /// True if the bound without a limit holds for schedules of a form.
   bool covers(BackwardForm form) const {
     return free.coverage == Coverage::All || form == free.found.form ||
@@ -71,6 +76,8 @@ private:
   /// The memory settings of `free`, with the limits.
   MemorySettings limited;
   std::optional<Best> best;
+  /// The best ones with recomputation, in order.
+  std::vector<Best> recomputing;
   bool stopped = false;
 };
 
@@ -118,10 +125,19 @@ void MemoryFit::offer(SavedSchedule saved, const std::string &start) {
     return;
   std::optional<Rational> makespan = makespanOf(saved.schedule, diags);
   FailureOr<std::vector<Rational>> totals = totalsOf(saved.schedule, diags);
-  if (!makespan || failed(totals) || !areWithin(*totals, limited) ||
-      (best && *makespan >= best->makespan))
+  if (!makespan || failed(totals) || !areWithin(*totals, limited))
     return;
-  best = Best{std::move(saved), start, *makespan};
+  if (saved.memoryBy == "recompute") {
+    constexpr size_t most = 3;
+    auto at = llvm::upper_bound(
+        recomputing, *makespan,
+        [](Rational time, const Best &other) { return time < other.makespan; });
+    recomputing.insert(at, Best{saved, start, *makespan});
+    if (recomputing.size() > most)
+      recomputing.pop_back();
+  }
+  if (!best || *makespan < best->makespan)
+    best = Best{std::move(saved), start, *makespan};
 }
 
 void MemoryFit::trySchedule(Schedule schedule, const std::string &start) {
@@ -136,7 +152,7 @@ void MemoryFit::trySchedule(Schedule schedule, const std::string &start) {
 void MemoryFit::searchWithMore(unsigned divisor) {
   SearchRequest own = free.problem.request;
   own.anyMemory = false;
-  own.parts = 8;
+  own.parts = 16;
   for (unsigned rank = 0; rank != request.ranks; ++rank) {
     std::optional<Rational> limit = limited.limit(rank);
     Rational need = free.found.totals[rank];
@@ -174,9 +190,9 @@ void MemoryFit::tryStarts() {
   }
 }
 
-/// Searches with these chunks recomputed, with a part of the effort, and tries
+/// Searches with these stages recomputed, with a part of the effort, and tries
 /// the result also with the recomputations alone that its order needs.
-void MemoryFit::searchChunks(std::vector<bool> recomputed, unsigned parts) {
+void MemoryFit::searchStages(std::vector<bool> recomputed, unsigned parts) {
   SearchRequest own = free.problem.request;
   own.anyMemory = false;
   own.recomputed = std::move(recomputed);
@@ -194,15 +210,64 @@ void MemoryFit::searchChunks(std::vector<bool> recomputed, unsigned parts) {
   offer({"recompute", std::move(found->found.schedule)}, "");
 }
 
-/// Searches with all chunks recomputed, and with each single one.
-void MemoryFit::searchChunks(unsigned chunks) {
-  unsigned parts = chunks == 1 ? 4 : 4 * (chunks + 1);
-  searchChunks(std::vector<bool>(chunks, true), parts);
-  for (unsigned chunk = 0; chunks != 1 && chunk != chunks; ++chunk) {
-    std::vector<bool> one(chunks);
-    one[chunk] = true;
-    searchChunks(std::move(one), parts);
-  }
+/// Searches with all stages recomputed, with each single chunk of all ranks,
+/// and with the first stages, which hold their activations longest.
+void MemoryFit::searchStages() {
+  unsigned stages = free.problem.model.header.numStages;
+  std::vector<std::vector<bool>> sets;
+  auto add = [&](unsigned begin, unsigned end) {
+    std::vector<bool> own(stages);
+    std::fill(own.begin() + begin, own.begin() + end, true);
+    if (!is_contained(sets, own))
+      sets.push_back(std::move(own));
+  };
+  add(0, stages);
+  for (unsigned begin = 0; begin < stages; begin += request.ranks)
+    add(begin, std::min(begin + request.ranks, stages));
+  constexpr unsigned most = 8;
+  for (unsigned i = 1; i != most; ++i)
+    if (unsigned first = stages * i / most)
+      add(0, first);
+  for (std::vector<bool> &own : sets)
+    if (!isStopped())
+      searchStages(std::move(own), 4 * sets.size());
+}
+
+/// True if figures of recomputation are given, or the result recomputes without
+/// them: a plain result is not replaced because of assumed figures alone.
+bool MemoryFit::gainsByUnits() const {
+  const CostSettings &costs = free.problem.model.header.costs;
+  return costs.has(Figure::R) || limited.has(Figure::Stash) || !plain ||
+         (!recomputing.empty() &&
+          recomputing.front().makespan < plain->found.makespan);
+}
+
+/// Searches for lists in which single units are recomputed, from the best ones
+/// on.
+void MemoryFit::searchUnits() {
+  ScheduleHeader header = free.problem.model.header;
+  header.memory = limited;
+  std::vector<const Schedule *> starts;
+  for (const Best &own : recomputing)
+    starts.push_back(&own.saved.schedule);
+  if (plain && covers(plain->found.form) &&
+      plain->found.schedule.placement == header.placement)
+    starts.push_back(&plain->found.schedule);
+  search::ListMoves moves;
+  moves.recomputes = true;
+  moves.overlaps = free.found.overlapsGain && !request.onlyWords;
+  // Without its own trial, this form gains nothing.
+  moves.forms =
+      covers(BackwardForm::Mixed) &&
+      any_of(free.trials, [](const PlacementTrial &trial) {
+        return trial.form == BackwardForm::Mixed && trial.hasSchedules();
+      });
+  search::Budget budget(request.work() * 3 / 8, request.stop);
+  if (std::optional<Schedule> found =
+          searchLists(header, starts, moves, request.seed, free.bound().bound,
+                      budget, diags);
+      found && found->has(step_facts::extras))
+    offer({"recompute", std::move(*found)}, "");
 }
 
 /// The best of all.
@@ -276,7 +341,9 @@ FailureOr<PlacementResult> MemoryFit::run() {
         if (!enough())
           searchWithMore(divisor);
       if (!enough())
-        searchChunks(free.problem.request.chunks);
+        searchStages();
+      if (!enough() && gainsByUnits())
+        searchUnits();
       stopped |= isStopped();
       FailureOr<PlacementResult> made = result();
       if (succeeded(made))

@@ -167,8 +167,11 @@ void Placements::addSeeds(unsigned number) {
   SearchProblem &problem = *problems[number];
   auto mixed = search::MixedProblem::make(problem.model, *problem.whole);
   for (auto [i, other] : enumerate(problems)) {
-    if (!mixed || !other || !other->resumed ||
+    if (!mixed || !other ||
         !isOtherForm(result.trials[i], result.trials[number]))
+      continue;
+    llvm::append_range(problem.lists, other->lists);
+    if (!other->resumed)
       continue;
     const search::Words &words = other->starts.back().words;
     problem.seeds.push_back(other->request.split ? mixed->fromSplit(words)
@@ -198,7 +201,9 @@ LogicalResult Placements::searchTrial(unsigned number, uint64_t work) {
     trial.proof = found->proof;
   }
   stopped |= found->stopped;
-  if (found->start.empty())
+  if (found->madeOverlaps)
+    problem.lists.push_back(found->schedule);
+  else if (found->start.empty())
     problem.resume(found->words, found->makespan);
   if (!best || found->makespan < result.found.makespan || best == number)
     makeBest(number, std::move(*found));

@@ -52,14 +52,6 @@ void SearchProblem::endResume() {
   resumed = false;
 }
 
-/// By stage, whether its chunk is recomputed.
-static std::vector<bool> recomputedStages(const SearchRequest &request) {
-  std::vector<bool> stages;
-  for (bool chunk : request.recomputed)
-    stages.insert(stages.end(), request.ranks, chunk);
-  return stages;
-}
-
 MemorySettings withoutLimits(const MemorySettings &memory) {
   MemorySettings rest;
   for (const auto &[place, row] : memory.places())
@@ -129,8 +121,8 @@ FailureOr<SearchProblem> ScheduleSearch::prepare(const SearchRequest &request) {
     (void)diags.report(DiagLoc(), diag::SearchReceives);
   if (diags.hadErrors())
     return failure();
-  FailureOr<search::Model> model = search::makeModel(
-      header, request.split, diags, recomputedStages(request));
+  FailureOr<search::Model> model =
+      search::makeModel(header, request.split, diags, request.recomputed);
   if (failed(model))
     return failure();
   if ((!request.certified.empty() || request.slices != 1) &&
@@ -235,8 +227,12 @@ FailureOr<FoundSchedule> ScheduleSearch::find(const SearchProblem &problem,
   found.libraryLeftOut = problem.libraryLeftOut;
   const search::Model &model = found.model;
   progress.phase("searching");
-  search::SearchResult result = search::search(model.problem, problem.orders(),
-                                               optionsOf(problem, limits));
+  SearchLimits own = limits;
+  bool makesLists = makesOverlaps(problem);
+  if (makesLists)
+    own.work /= 2;
+  search::SearchResult result =
+      search::search(model.problem, problem.orders(), optionsOf(problem, own));
   found.boundTicks = result.bound;
   found.bound = model.time(result.bound);
   found.source = result.source;
@@ -266,12 +262,18 @@ FailureOr<FoundSchedule> ScheduleSearch::find(const SearchProblem &problem,
     if (better)
       found.makespan = better->makespan;
     found.overlapsGain = true;
+    if (makesLists)
+      findLists(problem, SearchLimits{limits.work - own.work}, better, found);
     relaxBound(problem, limits, /*mixed=*/false, found);
   }
-  if (better &&
-      failed(better->schedule ? setStart(problem, *better, found)
-                              : setWords(problem, better->words, found)))
+  if (found.madeOverlaps) {
+    if (failed(measure(problem.request, found)))
+      return failure();
+  } else if (better && failed(better->schedule
+                                  ? setStart(problem, *better, found)
+                                  : setWords(problem, better->words, found))) {
     return failure();
+  }
   return found;
 }
 
@@ -287,12 +289,14 @@ FailureOr<FoundSchedule> ScheduleSearch::findMixed(const SearchProblem &problem,
   if (!mixed)
     return diags.report(problem.model.header.source, diag::SearchTimes);
   const std::atomic<bool> *stop = problem.request.stop;
+  bool makesLists = makesOverlaps(problem);
+  uint64_t work = limits.work / (makesLists ? 2 : 1);
   std::vector<search::Words> starts = problem.seeds;
   if (starts.empty())
     for (const search::Model *model : {&problem.model, &*problem.whole}) {
       bool isWhole = !model->problem.split;
       search::SearchOptions options =
-          optionsOf(problem, SearchLimits{limits.work / 4});
+          optionsOf(problem, SearchLimits{work / 4});
       options.progress = nullptr;
       search::SearchResult result = search::search(
           model->problem,
@@ -309,7 +313,7 @@ FailureOr<FoundSchedule> ScheduleSearch::findMixed(const SearchProblem &problem,
   }
   progress.phase("searching for split and whole backwards");
   search::LowerBound least = problem.leastBound();
-  search::Budget budget(limits.work - std::min(limits.work, found.spent), stop);
+  search::Budget budget(work - std::min(work, found.spent), stop);
   search::Budget own = budget.part(budget.left() * 3 / 4);
   search::Found best =
       search::searchMixed(*mixed, starts, problem.request.seed,
@@ -336,7 +340,12 @@ FailureOr<FoundSchedule> ScheduleSearch::findMixed(const SearchProblem &problem,
     else
       better = nullptr;
   }
-  uint64_t left = limits.work - std::min(limits.work, found.spent);
+  uint64_t left = work - std::min(work, found.spent);
+  if (makesLists) {
+    findLists(problem, SearchLimits{limits.work - work}, better, found);
+    if (found.madeOverlaps)
+      better = nullptr;
+  }
   relaxBound(problem, SearchLimits{left * 4}, /*mixed=*/true, found);
   if (better ? failed(setStart(problem, *better, found))
              : failed(measure(problem.request, found)))
@@ -380,6 +389,7 @@ LogicalResult ScheduleSearch::setSaved(const SearchProblem &problem,
   found.schedule = std::move(schedule);
   found.memoryBy = memoryBy;
   found.start = std::move(start);
+  found.madeOverlaps = false;
   found.form = formOf(found.schedule);
   found.makespan = *makespan;
   return measure(problem.request, found);
@@ -397,6 +407,7 @@ LogicalResult ScheduleSearch::setWords(const SearchProblem &problem,
                                        FoundSchedule &found) {
   found.words = std::move(words);
   found.start.clear();
+  found.madeOverlaps = false;
   found.form = problem.request.form();
   found.schedule = search::makeSchedule(problem.model, found.words);
   std::optional<Rational> makespan = makespanOf(found.schedule, diags);

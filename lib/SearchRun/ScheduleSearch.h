@@ -61,7 +61,7 @@ struct SearchRequest {
   bool anyMemory = false;
   /// The limit of each rank instead of the given one; empty if these apply.
   std::vector<Rational> limits;
-  /// By chunk, whether all its units are recomputed, which searches take for a
+  /// By stage, whether all its units are recomputed, which searches take for a
   /// part of the backward: the bound of the result is 0, and starts are not
   /// used. Empty if none is.
   std::vector<bool> recomputed;
@@ -109,6 +109,8 @@ struct FoundSchedule {
   /// has overlaps or mixed backwards.
   Schedule schedule;
   std::string start;
+  /// The schedule has overlaps that the search made; the words are not its own.
+  bool madeOverlaps = false;
   /// What keeps it within the memory limit: "recompute" or "offload"; empty if
   /// nothing has to. Otherwise the words are not its own.
   llvm::StringRef memoryBy;
@@ -160,6 +162,8 @@ struct SearchProblem {
   bool resumed = false;
   /// If the request is `mixed`: further words to start from (Search/Mixed.h).
   std::vector<search::Words> seeds = {};
+  /// Further schedules with overlaps to start from.
+  std::vector<Schedule> lists = {};
 
   std::vector<search::Words> orders() const;
   /// A bound that needs no search.
@@ -232,6 +236,10 @@ private:
                                            const SearchLimits &limits);
   llvm::LogicalResult setStart(const SearchProblem &problem,
                                const SearchStart &start, FoundSchedule &found);
+  /// True if the result may have overlaps that the search makes.
+  static bool makesOverlaps(const SearchProblem &problem);
+  void findLists(const SearchProblem &problem, const SearchLimits &limits,
+                 const SearchStart *better, FoundSchedule &found);
   void relaxBound(const SearchProblem &problem, const SearchLimits &limits,
                   bool mixed, FoundSchedule &found);
   search::SearchOptions optionsOf(const SearchProblem &problem,

@@ -112,6 +112,33 @@ void SearchReport::printMemoryBy(raw_ostream &os) const {
        << decimalText(plain->bound.bound) << '\n';
   else
     os << "no schedule fits\n";
+  if (std::vector<unsigned> units = recomputed(); !units.empty()) {
+    os << "  recomputed micro-batches of each stage:";
+    for (unsigned own : units)
+      os << ' ' << own;
+    os << '\n';
+  }
+}
+
+std::vector<unsigned> SearchReport::recomputed() const {
+  std::vector<unsigned> units;
+  if (found.schedule.has(step_facts::bit(StepKind::R)))
+    units.resize(found.schedule.numStages);
+  for (const StepList &list : found.schedule.ranks)
+    for (Step step : list)
+      if (step.kind() == StepKind::R)
+        ++units[step.stage()];
+  return units;
+}
+
+unsigned SearchReport::overlaps() const {
+  unsigned number = 0;
+  for (const StepList &list : found.schedule.ranks)
+    for (size_t begin = 0, end; begin != list.size(); begin = end) {
+      end = Schedule::groupEnd(list, begin);
+      number += end - begin != 1;
+    }
+  return number;
 }
 
 /// `placement v, 2 chunks`, or the number of stages if ranks have different
@@ -356,6 +383,8 @@ void SearchReport::print(raw_ostream &os) const {
   if (AssumedCosts costs = assumed(); !costs.empty())
     os << "  assumed: " << costs.text() << '\n';
   printMemoryBy(os);
+  if (unsigned number = overlaps())
+    os << "  overlaps: " << number << '\n';
   if (!found.start.empty())
     os << "  best start: " << found.start
        << (found.memoryBy.empty() ? ", taken as it is\n" : "\n");

@@ -67,6 +67,10 @@ private:
   bool isOfBest(const PlacementTrial &trial) const {
     return trial.chunks == request.chunks && trial.isV == request.isV;
   }
+  /// By stage, the recomputed micro-batches; empty without any.
+  std::vector<unsigned> recomputed() const;
+  /// The number of overlaps of the result.
+  unsigned overlaps() const;
   std::string placementText(bool isV, unsigned chunks) const;
   std::string nameOfTrial(const PlacementTrial &trial) const;
   void printBound(llvm::raw_ostream &os) const;

@@ -21,6 +21,8 @@ void SearchReport::printMemoryBy(json::OStream &json) const {
     });
   else
     json.attribute("plain", nullptr);
+  writeArray(json, "recomputed", recomputed(),
+             [&](unsigned units) { json.value(units); });
 }
 
 void SearchReport::printMemory(json::OStream &json) const {
@@ -169,6 +171,7 @@ void SearchReport::print(json::OStream &json) const {
   }
   printEveryM(json);
   printForms(json);
+  json.attribute("overlaps", overlaps());
   printMemoryBy(json);
   writeArray(json, "peaks", found.peaks, [&](Rational peak) {
     json.value(peak.isInteger() ? json::Value(peak.numerator())

@@ -179,6 +179,10 @@ class SearchResult:
     """The bound covers only schedules without recomputation and copies."""
     plain: PlainSearch | None = None
     """With `memory_by`: the best without, if one fits."""
+    recomputed: tuple[int, ...] = ()
+    """With `memory_by`: the recomputed micro-batches of each stage."""
+    overlaps: int = 0
+    """The number of overlaps of the schedule."""
     placements: tuple[PlacementTrial, ...] = ()
     layout: str | None = None
     layouts: Layouts | None = None
