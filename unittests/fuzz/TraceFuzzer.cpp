@@ -41,7 +41,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   Calibration calibration = calibrate(*recording);
   std::string profile;
   raw_string_ostream os(profile);
-  writeCostProfile(calibration.costs, calibration.memory, os);
+  writeCostProfile(calibration, os);
   FailureOr<GivenSettings> again =
       readCostProfile(session.add(profile, "costs.json"), session.diags);
   PIPEC_CHECK(succeeded(again));
