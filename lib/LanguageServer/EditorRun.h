@@ -1,4 +1,4 @@
-//===- EditorRun.h - Commands of an editor that take long -------*- C++ -*-===//
+//===- EditorRun.h - Long commands of an editor -----------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #pragma once
@@ -34,7 +34,7 @@ struct CommandOutput {
   std::string output, messages, file;
 };
 
-/// What the editor is told about it.
+/// The answer to the editor.
 struct CommandResult {
   /// The result of the request.
   llvm::json::Value answer = nullptr;

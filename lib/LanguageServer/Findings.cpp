@@ -176,7 +176,7 @@ Expected<json::Value> Server::codeActions(const json::Object &params,
       actions.push_back(json::Object{
           {"title", json::fixUTF8(titleOf(edits.front(), found.id))},
           {"kind", "quickfix"},
-          // What was measured may be the fault.
+          // The figure may be wrong instead of the clause.
           {"isPreferred",
            edits.front().isSafe && found.id != diag::ExpectFailed},
           {"diagnostics", json::Array{std::move(reported)}},

@@ -242,8 +242,8 @@ Expected<json::Value> Server::hover(const json::Object &, Target &at) {
                       {"range", std::move(*range)}};
 }
 
-/// The end of the clause at `begin`: after its semicolon, or that of its line
-/// in step IR.
+/// The end of the clause at `begin`: after its semicolon; in step IR, the end
+/// of the line.
 static size_t endOfClause(const Analysis &analysis, size_t begin) {
   StringRef rest = analysis.text().drop_front(begin);
   if (!analysis.isSteps())

@@ -56,8 +56,8 @@ struct Server::Target {
   const Occurrence *name() const;
   /// The same if it can be renamed; otherwise why not.
   llvm::Expected<const Occurrence *> renameable() const;
-  /// In step IR: the `Location` of the definition of what is named at the
-  /// offset, or null, and all places where it is named.
+  /// In step IR: the `Location` of the definition of the name at the offset, or
+  /// null, and all places of the name.
   llvm::json::Value stepDefinition() const;
   std::vector<Span> stepPlaces(bool withDefinition) const;
   /// In step IR: the edit that gives it another name, or with an empty one the

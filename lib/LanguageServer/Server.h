@@ -76,10 +76,10 @@ public:
   bool analyseNext(llvm::function_ref<bool(llvm::StringRef uri)> isOutdated);
 
   /// The run of `pipec` that a request `workspace/executeCommand` asks for;
-  /// nothing if it is another command, which `request` answers.
+  /// empty for other commands, which `request` answers.
   llvm::Expected<std::optional<EditorRun>>
   editorRun(const llvm::json::Object &params);
-  /// What the editor is told after the run; fails if that did.
+  /// The answer to the editor after the run. Fails if the run has failed.
   llvm::Expected<CommandResult> resultOf(const EditorRun &run,
                                          const CommandOutput &from);
   /// True if the editor can show progress.
@@ -121,8 +121,8 @@ private:
   void save(const llvm::json::Object &);
   void close(const llvm::json::Object &);
 
-  /// The edit that adds clauses to the schedule of a run; nothing if its
-  /// document has changed since.
+  /// The edit that adds clauses to the schedule of a run; empty if its document
+  /// has changed since.
   std::optional<llvm::json::Value> editOf(const EditorRun &run,
                                           llvm::ArrayRef<std::string> clauses);
   OpenDocument *find(const llvm::json::Object &params);

@@ -22,7 +22,7 @@ namespace {
 /// An open parenthesis or bracket before the cursor.
 struct OpenCall {
   char bracket = 0;
-  /// The word before it, and the one before that.
+  /// The two words before it, the nearest first.
   StringRef name, before;
   /// The first words of the arguments; the last is that at the cursor.
   SmallVector<StringRef> arguments = {""};
@@ -147,8 +147,8 @@ static std::optional<Signature> signatureOf(const OpenCall &call,
   return Signature{std::move(word), describeWord(call.name)};
 }
 
-/// The parameter at the cursor. Those of a schedule may have any order, so that
-/// it is the role that is written, or else the first that is missing.
+/// The parameter at the cursor. The roles of a schedule may have any order: the
+/// role at the cursor, or else the first that is missing.
 static size_t activeOf(const OpenCall &call, size_t numParams) {
   if (call.before != "schedule" || call.bracket != '(')
     return std::min(call.arguments.size() - 1, numParams);

@@ -33,7 +33,7 @@ struct StepName {
 
 /// All names, in the order of the text, which can be read.
 std::vector<StepName> stepNames(llvm::StringRef text);
-/// The one that contains or touches `offset`; null if there is none.
+/// The name that contains or touches `offset`, or null.
 const StepName *nameAt(llvm::ArrayRef<StepName> names, size_t offset);
 
 } // namespace pipec::lsp

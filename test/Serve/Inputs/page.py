@@ -267,6 +267,8 @@ def axe(page, _):
             for name in TABS:
                 page.tab(name)
                 idle(page)
+                # What is out of date is pale until its successor has come.
+                page.wait(lambda name=name: not page.driver.find_elements(By.CSS_SELECTOR, f"#panel-{name} .old"), "old results")
                 test(f"{name} in {scheme}, {width} pixels")
     page.change(lambda: page.set_program(PROGRAM.replace("  warmup", "  expect makespan == 21;\n  warmup")))
     page.wait(lambda: page.id("held").get_attribute("textContent") == "1 clause of expect holds", "no clause holds")
