@@ -68,9 +68,10 @@ public:
                                                 size_t begin,
                                                 size_t end) const {
     Step first = list[begin];
-    if (LLVM_LIKELY(byRow && !draw && end - begin == 1 &&
+    if (LLVM_LIKELY(!draw && end - begin == 1 &&
                     unsigned(first.kind()) < std::tuple_size_v<ComputeTicks>))
-      return rows[rowOf(first)].compute[unsigned(first.kind())];
+      return byRow ? rows[rowOf(first)].compute[unsigned(first.kind())]
+                   : computeTicks(first);
     return duration(list, begin, end, draw);
   }
   /// The same in a draw of these factors; null without. The time of an overlap
