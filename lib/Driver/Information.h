@@ -75,7 +75,8 @@ struct ExplanationPlace {
   /// The line of the heading, from 1.
   unsigned line = 0;
 };
-/// Where `explanationOf` is from; null if there is no page.
+/// The place of the text that `explanationOf` returns, or null if the pages are
+/// not installed.
 const ExplanationPlace *explanationPlace(const DiagInfo &info);
 
 using TextPrinter = llvm::function_ref<void(llvm::raw_ostream &)>;

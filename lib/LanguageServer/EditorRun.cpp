@@ -56,16 +56,11 @@ Server::editorRun(const json::Object &params) {
   if (state != State::Initialized ||
       (command != "pipec.derive" && command != "pipec.search"))
     return std::nullopt;
-  const json::Array *arguments = params.getArray("arguments");
-  auto argument = [&](size_t i) -> StringRef {
-    if (!arguments || arguments->size() <= i)
-      return "";
-    return (*arguments)[i].getAsString().value_or("");
-  };
-  auto it = documents.find(argument(0).str());
-  if (it == documents.end())
-    return invalid("no open document has this `uri`");
-  OpenDocument &document = *it->second;
+  Expected<CommandArguments> arguments = commandArguments(params);
+  if (!arguments)
+    return arguments.takeError();
+  OpenDocument &document = *arguments->document;
+  StringRef name = arguments->schedule;
   const ast::Module *module = analysed(document).module();
   if (!module)
     return refused(document.latest->isSteps()
@@ -73,10 +68,10 @@ Server::editorRun(const json::Object &params) {
                        : "the program has syntax errors");
   auto schedules = module->schedules;
   const auto *found = find_if(schedules, [&](const ast::ScheduleDecl *each) {
-    return argument(1).empty() || each->name.text == argument(1);
+    return name.empty() || each->name.text == name;
   });
   if (found == schedules.end())
-    return refused("no schedule `" + argument(1) + "`");
+    return refused("no schedule `" + name + "`");
   EditorRun run;
   run.isSearch = command == "pipec.search";
   run.uri = document.document.uri;

@@ -203,10 +203,8 @@ static Expected<json::Value> drawTimeline(Analysis &analysis, StringRef name,
                               : "no schedule `" + name + "` that can run");
 }
 
-Expected<json::Value> Server::execute(const json::Object &params, Target &) {
-  if (params.getString("command") !=
-      std::optional<StringRef>("pipec.showTimeline"))
-    return invalid("unknown `command`");
+Expected<Server::CommandArguments>
+Server::commandArguments(const json::Object &params) {
   const json::Array *arguments = params.getArray("arguments");
   auto argument = [&](size_t i) -> StringRef {
     if (!arguments || arguments->size() <= i)
@@ -216,8 +214,18 @@ Expected<json::Value> Server::execute(const json::Object &params, Target &) {
   auto it = documents.find(argument(0).str());
   if (it == documents.end())
     return invalid("no open document has this `uri`");
-  StringRef format = argument(2);
-  return drawTimeline(analysed(*it->second), argument(1),
+  return CommandArguments{it->second.get(), argument(1), argument(2)};
+}
+
+Expected<json::Value> Server::execute(const json::Object &params, Target &) {
+  if (params.getString("command") !=
+      std::optional<StringRef>("pipec.showTimeline"))
+    return invalid("unknown `command`");
+  Expected<CommandArguments> arguments = commandArguments(params);
+  if (!arguments)
+    return arguments.takeError();
+  StringRef format = arguments->format;
+  return drawTimeline(analysed(*arguments->document), arguments->schedule,
                       format.empty() ? "html" : format);
 }
 

@@ -126,6 +126,14 @@ private:
   std::optional<llvm::json::Value> editOf(const EditorRun &run,
                                           llvm::ArrayRef<std::string> clauses);
   OpenDocument *find(const llvm::json::Object &params);
+  /// The arguments of a command: an open document, a schedule and a format,
+  /// which may be empty.
+  struct CommandArguments {
+    OpenDocument *document;
+    llvm::StringRef schedule, format;
+  };
+  llvm::Expected<CommandArguments>
+  commandArguments(const llvm::json::Object &params);
   /// The newest analysis of a document that could read it.
   llvm::Expected<Target> known(const llvm::json::Object &params);
   /// The same at the `position` of a request.

@@ -62,12 +62,8 @@ void StepNameCollector::readLine(size_t at, size_t end) {
     size_t size = rest.take_while(isWordByte).size();
     if (rest.starts_with("//"))
       break;
-    if (rest[0] == '"') {
-      size = 1;
-      while (size < rest.size() && rest[size] != '"')
-        size += rest[size] == '\\' ? 2 : 1;
-      size = std::min(size + 1, rest.size());
-    }
+    if (rest[0] == '"')
+      size = quotedSize(rest);
     size = std::max<size_t>(size, 1);
     if (!isSpace(rest[0]))
       words.push_back({at, at + size});
@@ -109,6 +105,13 @@ void StepNameCollector::readLine(size_t at, size_t end) {
             text.slice(words[i + 2].begin, words[last].end).str(),
         {words[i].begin, words[last].end}, word(i) == "F");
   }
+}
+
+size_t quotedSize(StringRef text) {
+  size_t size = 1;
+  while (size < text.size() && text[size] != '"')
+    size += text[size] == '\\' ? 2 : 1;
+  return std::min(size + 1, text.size());
 }
 
 std::vector<StepName> stepNames(StringRef text) {

@@ -31,6 +31,9 @@ struct StepName {
   }
 };
 
+/// The size of the quoted text at the beginning of `text`, up to the end of it
+/// if the quote is not closed.
+size_t quotedSize(llvm::StringRef text);
 /// All names, in the order of the text, which can be read.
 std::vector<StepName> stepNames(llvm::StringRef text);
 /// The name that contains or touches `offset`, or null.

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "LanguageServer/OpenDocument.h"
+#include "LanguageServer/StepNames.h"
 #include "StepText/StepPrinter.h"
 #include "Support/Words.h"
 
@@ -11,14 +12,6 @@
 using namespace llvm;
 
 namespace pipec::lsp {
-
-/// The size of the quoted text at the beginning of `text`.
-static size_t quotedSize(StringRef text) {
-  size_t size = 1;
-  while (size < text.size() && text[size] != '"')
-    size += text[size] == '\\' ? 2 : 1;
-  return std::min(size + 1, text.size());
-}
 
 /// Splits a line where its comment begins.
 static std::pair<StringRef, StringRef> splitComment(StringRef line) {

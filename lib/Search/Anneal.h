@@ -10,8 +10,10 @@
 
 #pragma once
 
+#include "Search/Budget.h"
 #include "Search/Decoder.h"
 #include "Search/Random.h"
+#include "Search/Tuning.h"
 
 #include <utility>
 
@@ -90,5 +92,63 @@ private:
   Ticks newSum = 0;
   uint64_t work = 0;
 };
+
+/// Runs one such round on the lists of a `MixedTiming` or `ListTiming`, which
+/// has run them: cools, and ends, as `Annealer::run` does. `propose` makes a
+/// change or returns false, `findCritical` is called when tails are known
+/// again, and `keepBest` when the makespan is the least so far.
+template <typename Timing, typename Propose, typename Renew, typename Keep>
+void annealTiming(Timing &timing, unsigned ranks, uint32_t numSteps,
+                  unsigned heat, Ticks bound, Random &random, Budget &budget,
+                  Propose propose, Renew findCritical, Keep keepBest) {
+  using namespace tuning;
+  Ticks perTick = makespanWeight * Ticks(ranks);
+  auto cost = [&](Ticks makespan, Ticks sum) {
+    return perTick * makespan + endsWeight * sum;
+  };
+  Ticks least = timing.makespan;
+  Ticks temperature = Ticks(__int128(least) * perTick * heat / 1'000'000);
+  uint64_t all = budget.left(), begin = budget.spent();
+  unsigned level = 0;
+  uint32_t renewEvery = numSteps / renewals + 1, accepted = 0;
+  // An item costs several operations.
+  auto spend = [&] { budget.spend(std::exchange(timing.work, 0) * 8); };
+  typename Timing::Change change;
+  findCritical();
+  while (!budget.done()) {
+    while (level + 1 < numLevels &&
+           budget.spent() - begin > all / numLevels * (level + 1)) {
+      ++level;
+      temperature = Ticks(__int128(temperature) * cooling / coolingDivisor);
+    }
+    for (unsigned n = 0; n != movesPerCheck && !budget.isStopped(); ++n) {
+      timing.work += 6;
+      if (!propose(change))
+        continue;
+      Ticks threshold =
+          cost(timing.makespan, timing.sum) +
+          Ticks(__int128(temperature) * random.exponential() >> 16);
+      Ticks limit =
+          (threshold - endsWeight * (timing.sum - timing.sum / 64)) / perTick;
+      if (!timing.isPromising(change, limit) ||
+          !timing.tryChange(change, limit) ||
+          cost(timing.newMakespan, timing.newSum) > threshold)
+        continue;
+      timing.keep(change);
+      bool isBest = timing.makespan < least;
+      if (isBest || ++accepted % renewEvery == 0) {
+        timing.findTails();
+        findCritical();
+      }
+      if (!isBest)
+        continue;
+      least = timing.makespan;
+      keepBest();
+      if (least <= bound)
+        return spend();
+    }
+    spend();
+  }
+}
 
 } // namespace pipec::search

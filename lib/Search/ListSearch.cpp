@@ -3,8 +3,7 @@
 
 #include "Search/ListTiming.h"
 
-#include "Search/Random.h"
-#include "Search/Tuning.h"
+#include "Search/Anneal.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
@@ -40,10 +39,6 @@ private:
   void replace(ListItem &item, StepCode from, StepCode to);
   uint32_t distance();
   void findCritical();
-  Ticks cost(Ticks makespan, Ticks sum) const {
-    return tuning::makespanWeight * Ticks(problem.ranks()) * makespan +
-           tuning::endsWeight * sum;
-  }
   const ItemList &listOf(const Change &change) const {
     return timing.lists[change.rank];
   }
@@ -299,58 +294,16 @@ bool ListAnnealer::joinBackward(Change &change, uint32_t place,
 
 FoundLists ListAnnealer::run(const FoundLists &start, unsigned heat,
                              Ticks bound, Budget &budget) {
-  using namespace tuning;
   FoundLists best = start;
   if (start.makespan <= bound || !timing.load(start.lists))
     return best;
-  findCritical();
-  Ticks perTick = makespanWeight * Ticks(problem.ranks());
-  Ticks temperature =
-      Ticks(__int128(timing.makespan) * perTick * heat / 1'000'000);
-  uint64_t all = budget.left(), begin = budget.spent();
-  unsigned level = 0;
-  uint32_t size = 0, accepted = 0;
+  uint32_t size = 0;
   for (const ItemList &list : start.lists)
     size += list.size();
-  uint32_t renewEvery = size / renewals + 1;
-  Change change;
-  while (!budget.done()) {
-    while (level + 1 < numLevels &&
-           budget.spent() - begin > all / numLevels * (level + 1)) {
-      ++level;
-      temperature = Ticks(__int128(temperature) * cooling / coolingDivisor);
-    }
-    for (unsigned n = 0; n != movesPerCheck && !budget.isStopped(); ++n) {
-      timing.work += 6;
-      if (!propose(change))
-        continue;
-      Ticks threshold =
-          cost(timing.makespan, timing.sum) +
-          Ticks(__int128(temperature) * random.exponential() >> 16);
-      Ticks limit =
-          (threshold - endsWeight * (timing.sum - timing.sum / 64)) / perTick;
-      if (!timing.isPromising(change, limit) ||
-          !timing.tryChange(change, limit) ||
-          cost(timing.newMakespan, timing.newSum) > threshold)
-        continue;
-      timing.keep(change);
-      bool isBest = timing.makespan < best.makespan;
-      if (isBest || ++accepted % renewEvery == 0) {
-        timing.findTails();
-        findCritical();
-      }
-      if (!isBest)
-        continue;
-      best = {timing.lists, timing.makespan};
-      if (best.makespan <= bound) {
-        budget.spend(timing.work * 8);
-        return best;
-      }
-    }
-    // An item costs several operations.
-    budget.spend(timing.work * 8);
-    timing.work = 0;
-  }
+  annealTiming(
+      timing, problem.ranks(), size, heat, bound, random, budget,
+      [&](Change &change) { return propose(change); }, [&] { findCritical(); },
+      [&] { best = {timing.lists, timing.makespan}; });
   return best;
 }
 

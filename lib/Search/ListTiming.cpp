@@ -253,12 +253,8 @@ bool ListTiming::load(const std::vector<ItemList> &given) {
 /// The longest path from the end of an item through its users on other ranks,
 /// at least `tail`.
 Ticks ListTiming::usersTail(const ListItem &item, Ticks tail) const {
-  forEach(item, [&](StepCode code) {
-    if (!ListProblem::makesData(code))
-      return;
-    uint32_t unit = problem.unitOf(ListProblem::slotOf(code));
-    for (const ListProblem::Port &port : problem.users(code))
-      tail = std::max(tail, dataTails[port.base + unit] + port.hop);
+  forEachPort(item, &ListProblem::users, [&](uint32_t datum, Ticks hop) {
+    tail = std::max(tail, dataTails[datum] + hop);
   });
   return tail;
 }
@@ -278,12 +274,8 @@ void ListTiming::findTails() {
       for (uint32_t &i = left[rank]; i; --i) {
         const ListItem &item = lists[rank][i - 1];
         bool isKnown = true;
-        forEach(item, [&](StepCode code) {
-          if (!ListProblem::makesData(code))
-            return;
-          uint32_t unit = problem.unitOf(ListProblem::slotOf(code));
-          for (const ListProblem::Port &port : problem.users(code))
-            isKnown &= stamps[port.base + unit] == stamp;
+        forEachPort(item, &ListProblem::users, [&](uint32_t datum, Ticks) {
+          isKnown &= stamps[datum] == stamp;
         });
         if (!isKnown)
           break;
@@ -307,12 +299,8 @@ void ListTiming::findTails() {
 
 /// The start of an item after `start`, with the current ends of its data.
 Ticks ListTiming::oldArrivals(const ListItem &item, Ticks start) const {
-  forEach(item, [&](StepCode code) {
-    if (!ListProblem::makesData(code))
-      return;
-    uint32_t unit = problem.unitOf(ListProblem::slotOf(code));
-    for (const ListProblem::Port &port : problem.sources(code))
-      start = std::max(start, dataEnds[port.base + unit] + port.hop);
+  forEachPort(item, &ListProblem::sources, [&](uint32_t datum, Ticks hop) {
+    start = std::max(start, dataEnds[datum] + hop);
   });
   return start;
 }

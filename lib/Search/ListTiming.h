@@ -77,6 +77,18 @@ private:
     if (item.isPair())
       body(item.second);
   }
+  /// Calls `body` with the datum and the hop of each port of the item on
+  /// another rank: the `sources` or the `users` of its steps.
+  template <typename Ports, typename Body>
+  void forEachPort(const ListItem &item, Ports ports, Body body) const {
+    forEach(item, [&](StepCode code) {
+      if (!ListProblem::makesData(code))
+        return;
+      uint32_t unit = problem.unitOf(ListProblem::slotOf(code));
+      for (const ListProblem::Port &port : (problem.*ports)(code))
+        body(port.base + unit, port.hop);
+    });
+  }
   bool run(const Change *change, Ticks limit);
   bool runRank(unsigned rank, const Change *change, Ticks limit);
 

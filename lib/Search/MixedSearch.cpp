@@ -3,8 +3,7 @@
 
 #include "Search/MixedTiming.h"
 
-#include "Search/Random.h"
-#include "Search/Tuning.h"
+#include "Search/Anneal.h"
 
 #include <algorithm>
 
@@ -140,10 +139,6 @@ private:
   bool moveLetter(Change &change, uint32_t place);
   bool changeForm(Change &change, uint32_t place);
   void findCritical();
-  Ticks cost(Ticks makespan, Ticks sum) const {
-    return tuning::makespanWeight * Ticks(base.ranks) * makespan +
-           tuning::endsWeight * sum;
-  }
 
   const MixedProblem &problem;
   const Problem &base;
@@ -258,55 +253,16 @@ bool MixedAnnealer::changeForm(Change &change, uint32_t place) {
 
 Found MixedAnnealer::run(const Found &start, unsigned heat, Ticks bound,
                          Budget &budget) {
-  using namespace tuning;
   Found best = start;
   if (start.makespan <= bound || !timing.load(start.words))
     return best;
-  findCritical();
-  Ticks perTick = makespanWeight * Ticks(base.ranks);
-  Ticks temperature =
-      Ticks(__int128(timing.makespan) * perTick * heat / 1'000'000);
-  uint64_t all = budget.left(), begin = budget.spent();
-  unsigned level = 0;
-  uint32_t renewEvery = base.numSteps() / renewals + 1, accepted = 0;
-  while (!budget.done()) {
-    while (level + 1 < numLevels &&
-           budget.spent() - begin > all / numLevels * (level + 1)) {
-      ++level;
-      temperature = Ticks(__int128(temperature) * cooling / coolingDivisor);
-    }
-    for (unsigned n = 0; n != movesPerCheck && !budget.isStopped(); ++n) {
-      timing.work += 6;
-      Change change;
-      if (!propose(change))
-        continue;
-      Ticks threshold =
-          cost(timing.makespan, timing.sum) +
-          Ticks(__int128(temperature) * random.exponential() >> 16);
-      Ticks limit =
-          (threshold - endsWeight * (timing.sum - timing.sum / 64)) / perTick;
-      if (!timing.isPromising(change, limit) ||
-          !timing.tryChange(change, limit) ||
-          cost(timing.newMakespan, timing.newSum) > threshold)
-        continue;
-      timing.keep(change);
-      bool isBest = timing.makespan < best.makespan;
-      if (isBest || ++accepted % renewEvery == 0) {
-        timing.findTails();
-        findCritical();
-      }
-      if (!isBest)
-        continue;
-      best = {timing.words, timing.makespan};
-      if (best.makespan <= bound) {
-        budget.spend(timing.work * 8);
-        return best;
-      }
-    }
-    // A step costs several operations.
-    budget.spend(timing.work * 8);
-    timing.work = 0;
-  }
+  annealTiming(
+      timing, base.ranks, base.numSteps(), heat, bound, random, budget,
+      [&](Change &change) {
+        change = {};
+        return propose(change);
+      },
+      [&] { findCritical(); }, [&] { best = {timing.words, timing.makespan}; });
   return best;
 }
 
