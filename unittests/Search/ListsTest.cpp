@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Search/ListProblem.h"
-#include "Search/Random.h"
+#include "Search/RandomProblems.h"
 #include "Search/Relaxation.h"
 #include "Simulation/Memory.h"
 #include "Simulation/Simulate.h"
@@ -23,10 +23,6 @@ using namespace llvm;
 
 namespace {
 
-Rational quarter(search::Random &random, unsigned from, unsigned to) {
-  return *Rational::make(from + random.below(to - from + 1), 4);
-}
-
 ScheduleHeader randomHeader(search::Random &random, unsigned ranks,
                             unsigned microbatches, Rational limit) {
   ScheduleHeader header;
@@ -37,12 +33,12 @@ ScheduleHeader randomHeader(search::Random &random, unsigned ranks,
   for (unsigned stage = 0; stage != ranks; ++stage) {
     Place place{FigureScope::Stage, stage};
     for (Figure figure : {Figure::F, Figure::I, Figure::W, Figure::R})
-      header.costs.set(figure, quarter(random, 2, 12), place);
-    header.costs.set(Figure::B, quarter(random, 4, 20), place);
+      header.costs.set(figure, test::quarters(random, 2, 12), place);
+    header.costs.set(Figure::B, test::quarters(random, 4, 20), place);
     header.memory.set(Figure::LiveF, 4, place);
-    header.memory.set(Figure::Stash, quarter(random, 0, 6), place);
+    header.memory.set(Figure::Stash, test::quarters(random, 0, 6), place);
   }
-  header.costs.set(Figure::P2P, quarter(random, 0, 3));
+  header.costs.set(Figure::P2P, test::quarters(random, 0, 3));
   header.costs.set(Figure::Overlap, *Rational::make(5 + random.below(4), 8));
   if (random.chance(30))
     header.costs.set(Figure::Factor, 2, {FigureScope::Microbatch, 1});

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Search/Mixed.h"
-#include "Search/Random.h"
+#include "Search/RandomProblems.h"
 #include "Search/Relaxation.h"
 #include "Search/Search.h"
 #include "Simulation/Memory.h"
@@ -22,10 +22,6 @@ using namespace llvm;
 
 namespace {
 
-Rational part(search::Random &random, unsigned from, unsigned to) {
-  return *Rational::make(from + random.below(to - from + 1), 4);
-}
-
 /// B is shorter than I and W together.
 ScheduleHeader randomHeader(search::Random &random, unsigned ranks,
                             unsigned microbatches) {
@@ -37,13 +33,13 @@ ScheduleHeader randomHeader(search::Random &random, unsigned ranks,
   for (unsigned stage = 0; stage != ranks; ++stage) {
     Place place{FigureScope::Stage, stage};
     for (Figure figure : {Figure::F, Figure::I, Figure::W})
-      header.costs.set(figure, part(random, 2, 12), place);
-    header.costs.set(Figure::B, part(random, 4, 20), place);
+      header.costs.set(figure, test::quarters(random, 2, 12), place);
+    header.costs.set(Figure::B, test::quarters(random, 4, 20), place);
     header.memory.set(Figure::LiveF, 4, place);
-    header.memory.set(Figure::LiveI, part(random, 4, 16), place);
+    header.memory.set(Figure::LiveI, test::quarters(random, 4, 16), place);
   }
-  header.costs.set(Figure::P2P, part(random, 0, 3));
-  header.memory.set(Figure::Limit, part(random, 16, 40));
+  header.costs.set(Figure::P2P, test::quarters(random, 0, 3));
+  header.memory.set(Figure::Limit, test::quarters(random, 16, 40));
   return header;
 }
 

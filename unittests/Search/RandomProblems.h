@@ -31,6 +31,11 @@ struct ProblemLimits {
 search::Problem randomProblem(search::Random &random,
                               const ProblemLimits &limits);
 
+/// A multiple of 1/4, from `from` quarters to `to` quarters.
+inline Rational quarters(search::Random &random, unsigned from, unsigned to) {
+  return *Rational::make(from + random.below(to - from + 1), 4);
+}
+
 /// A header of 2 or 3 ranks with 1 or 2 chunks each, and 2 to 4 micro-batches,
 /// without costs.
 ScheduleHeader randomSizes(search::Random &random);

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Search/Model.h"
-#include "Search/Random.h"
 #include "Search/RandomProblems.h"
 #include "Search/Relaxation.h"
 #include "Search/Search.h"
@@ -18,26 +17,22 @@ using namespace llvm;
 
 namespace {
 
-Rational part(search::Random &random, unsigned from, unsigned to) {
-  return *Rational::make(from + random.below(to - from + 1), 4);
-}
-
 /// A header with costs and sizes of its own for each stage.
 ScheduleHeader randomHeader(search::Random &random) {
   ScheduleHeader header = test::randomSizes(random);
   for (unsigned stage = 0; stage != header.numStages; ++stage) {
     Place place{FigureScope::Stage, stage};
     for (Figure figure : {Figure::F, Figure::I, Figure::W, Figure::R})
-      header.costs.set(figure, part(random, 1, 12), place);
-    header.costs.set(Figure::B, part(random, 4, 24), place);
-    header.memory.set(Figure::LiveF, part(random, 4, 12), place);
-    header.memory.set(Figure::LiveI, *Rational::sub(1, part(random, 0, 8)),
-                      place);
-    header.memory.set(Figure::Stash, part(random, 0, 4), place);
+      header.costs.set(figure, test::quarters(random, 1, 12), place);
+    header.costs.set(Figure::B, test::quarters(random, 4, 24), place);
+    header.memory.set(Figure::LiveF, test::quarters(random, 4, 12), place);
+    header.memory.set(Figure::LiveI,
+                      *Rational::sub(1, test::quarters(random, 0, 8)), place);
+    header.memory.set(Figure::Stash, test::quarters(random, 0, 4), place);
     for (Figure figure : {Figure::DuringF, Figure::DuringB, Figure::DuringI})
-      header.memory.set(figure, part(random, 0, 6), place);
+      header.memory.set(figure, test::quarters(random, 0, 6), place);
   }
-  header.costs.set(Figure::P2P, part(random, 0, 3));
+  header.costs.set(Figure::P2P, test::quarters(random, 0, 3));
   return header;
 }
 
@@ -54,7 +49,7 @@ void check(bool split, uint64_t seed) {
     for (unsigned stage = 0; stage != header.numStages; ++stage)
       recomputed.push_back(random.below(2));
     auto free = search::makeModel(header, split, diags);
-    header.memory.set(Figure::Limit, part(random, 20, 60));
+    header.memory.set(Figure::Limit, test::quarters(random, 20, 60));
     auto model = search::makeModel(header, split, diags, recomputed);
     if (failed(free) || failed(model))
       continue;
