@@ -44,11 +44,10 @@ size_t Schedule::numSteps() const {
 
 bool Schedule::has(uint32_t kinds) const {
   return any_of(ranks, [&](const StepList &list) {
-    // Without a branch per step.
-    uint32_t found = 0;
-    for (Step step : list)
-      found |= uint32_t(1) << unsigned(step.kind());
-    return (found & kinds) != 0;
+    for (const Step &step : list)
+      if (kinds >> unsigned(step.kind()) & 1)
+        return true;
+    return false;
   });
 }
 

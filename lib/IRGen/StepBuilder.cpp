@@ -24,7 +24,7 @@ void StepBuilder::start(const Schedule &schedule, std::vector<uint32_t> stages,
   for (auto *counts :
        {&forwards, &backwards, &writtenForwards, &writtenBackwards})
     counts->assign(chunkStages.size(), 0);
-  lastForward.assign(chunkStages.size(), 0);
+  namedForward.assign(chunkStages.size(), {});
   leaving.assign(chunkStages.size(), {});
   owed.clear();
   oldest = 0;
@@ -154,8 +154,8 @@ std::optional<StepError> StepBuilder::make(const Checked &request) {
           ? uint32_t(request.unit)
           : firstUnit(chunk) + (forward ? made : backwardOrder(made, slices));
   ++made;
-  if (forward)
-    lastForward[chunk] = unit;
+  if (forward && request.unit >= 0)
+    namedForward[chunk] = {made, unit};
   if (request.letter == Letter::I) {
     owedOfChunk[chunk].push_back(owed.size());
     owed.push_back({chunk, unit, false});
@@ -185,7 +185,7 @@ std::optional<StepError> StepBuilder::makeExtra(const Checked &request) {
   } else if (request.letter == Letter::Offload) {
     if (forwards[chunk] == 0)
       return error(StepError::Kind::NoForward);
-    unit = lastForward[chunk];
+    unit = lastForward(chunk);
   } else if (request.letter == Letter::WaitOffload) {
     if (leaving[chunk].empty())
       return error(StepError::Kind::NoOffload);

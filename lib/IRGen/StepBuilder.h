@@ -113,8 +113,6 @@ public:
     uint32_t unit =
         firstUnit(chunk) + (forward ? made : backwardOrder(made, slices));
     push(Step(kindOf(letter), chunkStages[chunk], unit, phase, source, joined));
-    if (forward)
-      lastForward[chunk] = unit;
     ++made;
     return true;
   }
@@ -158,6 +156,13 @@ private:
   std::optional<StepError> make(const Checked &request);
   std::optional<StepError> makeW(const Checked &request);
   std::optional<StepError> makeExtra(const Checked &request);
+  /// The unit of the last forward of a chunk that has one.
+  uint32_t lastForward(unsigned chunk) const {
+    const NamedForward &named = namedForward[chunk];
+    return named.number == forwards[chunk]
+               ? named.unit
+               : firstUnit(chunk) + forwards[chunk] - 1;
+  }
   uint32_t firstUnit(unsigned chunk) const {
     return bidirectional && chunk == 1 ? directionSplit : 0;
   }
@@ -187,9 +192,13 @@ private:
   /// added to the list. In a timed phase the two differ until the phase ends.
   std::vector<uint32_t> writtenForwards, writtenBackwards;
   std::vector<uint32_t> forwards, backwards;
-  /// By chunk, the unit of the last forward, and those of the OFFLOADs without
-  /// a wait.
-  std::vector<uint32_t> lastForward;
+  /// By chunk, the last forward that names its unit, with the number of
+  /// forwards up to it, and the units of the OFFLOADs without a wait.
+  struct NamedForward {
+    uint32_t number = 0;
+    uint32_t unit = 0;
+  };
+  std::vector<NamedForward> namedForward;
   std::vector<std::deque<uint32_t>> leaving;
 
   /// All Is in order; those that are not taken have a pending W. `oldest` skips

@@ -67,12 +67,12 @@ private:
   bool readStep(StringRef cell, StringRef &rest, Step &step);
   bool readNumber(StringRef cell, StringRef &rest, unsigned limit,
                   StringRef what, unsigned &value);
-  bool unknownStep(StringRef cell) {
+  LLVM_ATTRIBUTE_NOINLINE bool unknownStep(StringRef cell) {
     return refuse(cell, diag::CsvUnknownStep, shown(cell));
   }
   /// Adds `step` to the list of the current rank.
   void add(Step step, StringRef cell, StepList &steps) {
-    if (step.stream() == Stream::Tied)
+    if (step_facts::has(step_facts::kindsOn(Stream::Tied), step.kind()))
       header.noteTied(step);
     else
       header.note(step, rank);
@@ -109,8 +109,9 @@ private:
     return diags.report(rangeOf(range), kind, row, column,
                         std::forward<Args>(args)...);
   }
-  /// The same. Returns false.
-  template <typename... Args> bool refuse(StringRef range, Args &&...args) {
+  /// The same. Returns false. Not in its callers, which run for each step.
+  template <typename... Args>
+  LLVM_ATTRIBUTE_NOINLINE bool refuse(StringRef range, Args &&...args) {
     (void)report(range, std::forward<Args>(args)...);
     return false;
   }

@@ -50,7 +50,7 @@ template <bool front> static StringRef trimmed(StringRef text) {
 
 StringRef trimmedFront(StringRef text) { return trimmed<true>(text); }
 
-StringRef cellText(StringRef cell) {
+StringRef cellTextOf(StringRef cell) {
   if (cell.starts_with("\"")) {
     StringRef inner = trimmed<false>(cell).drop_front();
     if (inner.consume_back("\"") && !inner.contains('"'))

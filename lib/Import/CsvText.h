@@ -21,7 +21,16 @@ llvm::StringRef trimmedFront(llvm::StringRef text);
 /// The text of a cell without blanks around it. As for Python's csv module, a
 /// quote directly after a comma begins a quoted cell. The quotes of one that
 /// contains commas or quotes are left, so that it is not a step.
-llvm::StringRef cellText(llvm::StringRef cell);
+llvm::StringRef cellTextOf(llvm::StringRef cell);
+inline llvm::StringRef cellText(llvm::StringRef cell) {
+  auto isPlain = [](unsigned char c) {
+    return c > ' ' && c < 0x80 && c != '"';
+  };
+  // As almost all cells are.
+  if (!cell.empty() && isPlain(cell.front()) && isPlain(cell.back()))
+    return cell;
+  return cellTextOf(cell);
+}
 
 /// The length of the cell at the beginning of `rest`, without trailing blanks.
 size_t csvCellLength(llvm::StringRef rest);

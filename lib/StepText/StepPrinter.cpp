@@ -14,11 +14,30 @@
 
 #include "llvm/ADT/StringExtras.h"
 
+#include <array>
+
 using namespace llvm;
 
 namespace pipec {
 
 namespace {
+
+/// The name of a kind at a fixed size, which is copied without a call.
+struct PaddedName {
+  char text[16];
+  uint8_t size;
+};
+constexpr std::array<PaddedName, numStepKinds> paddedNames = [] {
+  std::array<PaddedName, numStepKinds> names = {};
+  for (unsigned kind = 0; kind != numStepKinds; ++kind) {
+    StringRef name = stepKindName(StepKind(kind));
+    while (names[kind].size != name.size()) {
+      names[kind].text[names[kind].size] = name.data()[names[kind].size];
+      ++names[kind].size;
+    }
+  }
+  return names;
+}();
 
 class Printer {
 public:
@@ -271,9 +290,9 @@ private:
     auto addNumber = [&](unsigned value) {
       q = std::to_chars(q, q + 10, value).ptr;
     };
-    StringRef name = stepKindName(step.kind());
-    std::memcpy(q, name.data(), name.size());
-    q += name.size();
+    const PaddedName &name = paddedNames[unsigned(step.kind())];
+    std::memcpy(q, name.text, sizeof(name.text));
+    q += name.size;
     if (hasStage(step.kind())) {
       add(" s");
       addNumber(step.stage());

@@ -5,10 +5,12 @@
 
 #include "llvm/ADT/StringRef.h"
 
+#include <array>
 #include <bit>
 #include <cassert>
 #include <cstdint>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 namespace pipec {
@@ -112,6 +114,18 @@ constexpr Row rows[] = {
    DataKind::Data, State::From,      State::To},
 #include "Support/Steps.def"
 };
+/// A column of the table with a byte per kind, for lookups per step.
+template <auto field>
+inline constexpr auto column = [] {
+  std::array<std::remove_cvref_t<decltype(rows[0].*field)>, numStepKinds> all{};
+  for (unsigned kind = 0; kind != numStepKinds; ++kind)
+    all[kind] = rows[kind].*field;
+  return all;
+}();
+template <auto field> constexpr auto look(StepKind kind) {
+  static_assert(sizeof(column<field>) == numStepKinds);
+  return column<field>[unsigned(kind)];
+}
 constexpr uint32_t bit(StepKind kind) { return uint32_t(1) << unsigned(kind); }
 constexpr bool has(uint32_t kinds, StepKind kind) {
   return kinds >> unsigned(kind) & 1;
@@ -182,15 +196,15 @@ inline std::optional<StepKind> parseStepKind(llvm::StringRef name) {
 }
 
 constexpr Stream streamOf(StepKind kind) {
-  return step_facts::rows[unsigned(kind)].stream;
+  return step_facts::look<&step_facts::Row::stream>(kind);
 }
 /// The states of the object that a step changes, before and after it; None if
 /// it changes none.
 constexpr State stateBefore(StepKind kind) {
-  return step_facts::rows[unsigned(kind)].from;
+  return step_facts::look<&step_facts::Row::from>(kind);
 }
 constexpr State stateAfter(StepKind kind) {
-  return step_facts::rows[unsigned(kind)].to;
+  return step_facts::look<&step_facts::Row::to>(kind);
 }
 constexpr bool isCompute(StepKind kind) {
   return step_facts::has(step_facts::computes, kind);
@@ -250,7 +264,7 @@ constexpr bool hasStage(StepKind kind) {
 /// The kind of data that a step produces, consumes, transfers, or whose
 /// transfer it waits for.
 constexpr DataKind dataKind(StepKind kind) {
-  return step_facts::rows[unsigned(kind)].data;
+  return step_facts::look<&step_facts::Row::data>(kind);
 }
 /// B or I: the step that produces the gradient of the stage's input.
 constexpr bool makesInputGradient(StepKind kind) {
