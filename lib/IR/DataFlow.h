@@ -148,7 +148,7 @@ public:
   /// The port of a P2P step, or of the send that a wait for a send waits for:
   /// the data that is transferred and the P2P step at the other end. Null if
   /// the stage does not have the port.
-  const Port *transfer(Step step) const {
+  LLVM_ATTRIBUTE_ALWAYS_INLINE const Port *transfer(Step step) const {
     const Row &of = row(step);
     if (step.port() >= of.numMoved)
       return nullptr;

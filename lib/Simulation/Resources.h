@@ -25,13 +25,15 @@ namespace pipec {
 class Streams {
 public:
   Streams(const Schedule &schedule, const TickCosts &costs)
-      : placement(schedule.placement), costs(costs) {
+      : placement(schedule.placement),
+        isBidirectional(placement.bidirectional()), costs(costs) {
     for (std::vector<int64_t> &stream : free)
       stream.resize(schedule.numRanks);
     for (std::vector<int64_t> &ends : reached)
       ends.resize(schedule.numStages * placement.numDirections());
     if (!schedule.streams.empty())
       sides.emplace(schedule);
+    isRare = sides.has_value();
   }
 
   /// The computes on streams of their own, if there are such.
@@ -48,10 +50,12 @@ public:
     if (step.stream() == Stream::Tied)
       return start;
     stream = start + costs.posted(rank, step);
-    if (isCopy(step.kind()))
+    if (isCopy(step.kind())) {
       copied[unitOf(step)] = stream;
-    else if (State state = stateAfter(step.kind()); state != State::Sharded)
+      isRare = true;
+    } else if (State state = stateAfter(step.kind()); state != State::Sharded) {
       reached[state == State::Reduced][index(rank, step.stage())] = stream;
+    }
     return start;
   }
   /// The end of the last UNSHARD of the stage of a compute step that `rank` has
@@ -59,9 +63,7 @@ public:
   /// of the unit for a step that needs it. 0 for all other steps.
   int64_t needs(unsigned rank, Step step) const {
     StepKind kind = step.kind();
-    int64_t end = sides ? sides->needs(rank, step) : 0;
-    if (!copied.empty() && (isCompute(kind) || kind == StepKind::WaitOffload))
-      end = copied.lookup(unitOf(step));
+    int64_t end = LLVM_UNLIKELY(isRare) ? rareNeeds(rank, step) : 0;
     bool reduction =
         kind == StepKind::WaitReduceGrad || kind == StepKind::Update;
     return reduction || isCompute(kind)
@@ -70,18 +72,27 @@ public:
   }
 
 private:
+  /// Of these, the ends of computes on streams of their own and of copies.
+  LLVM_ATTRIBUTE_NOINLINE int64_t rareNeeds(unsigned rank, Step step) const {
+    StepKind kind = step.kind();
+    int64_t end = sides ? sides->needs(rank, step) : 0;
+    if (!copied.empty() && (isCompute(kind) || kind == StepKind::WaitOffload))
+      end = copied.lookup(unitOf(step));
+    return end;
+  }
   /// An UPDATE has no unit, and no copy has its number.
   static uint64_t unitOf(Step step) {
     return unitKey(step.stage(), hasUnit(step.kind()) ? step.unit() : maxUnits);
   }
   /// In each direction, a stage is on one rank.
   size_t index(unsigned rank, unsigned stage) const {
-    bool second =
-        placement.bidirectional() && placement.rankOf(stage, 0) != rank;
-    return stage * placement.numDirections() + second;
+    if (LLVM_LIKELY(!isBidirectional))
+      return stage;
+    return 2 * stage + (placement.rankOf(stage, 0) != rank);
   }
 
   const Placement &placement;
+  bool isBidirectional;
   const TickCosts &costs;
   /// By stream and rank, when its last step ends.
   std::array<std::vector<int64_t>, numQueues> free;
@@ -89,6 +100,8 @@ private:
   std::array<std::vector<int64_t>, 2> reached;
   /// The end of the last copy of a unit.
   llvm::DenseMap<uint64_t, int64_t> copied;
+  /// True if there are `sides`, or copies until now.
+  bool isRare = false;
 };
 
 /// The directed edges in one run.
@@ -103,8 +116,10 @@ public:
   /// Starts the next transfer of an edge at `ready` or later. Returns its
   /// start.
   int64_t take(unsigned from, unsigned to, int64_t ready) {
+    return take(from, to, ready, costs.edge(from, to).occupancy);
+  }
+  int64_t take(unsigned from, unsigned to, int64_t ready, int64_t occupancy) {
     // Results of several streams may leave in another order than they are made.
-    int64_t occupancy = costs.edge(from, to).occupancy;
     if (occupancy == 0)
       return ready;
     int64_t &edge = free[{from, to}];
@@ -120,9 +135,9 @@ private:
 
 /// The times of all ranks in one run under free arrival: each rank runs its
 /// groups in order, as early as data allows. A start is the latest of several
-/// ends, so the order in which ranks are processed does not matter. Streams and
-/// edges are only considered with `resources`, since most runs have no
-/// costs for them.
+/// ends, so the order in which ranks are processed does not matter. Streams,
+/// edges, sums of ties and draws are only considered with `resources`, since
+/// most runs have none (`needsAll`).
 template <bool resources> class FreeClock {
 public:
   FreeClock(const Schedule &schedule, const TickCosts &costs)
@@ -130,21 +145,25 @@ public:
     if constexpr (resources) {
       streams.emplace(schedule, costs);
       edges.emplace(costs);
+      if (TiedSums::isNeeded(schedule))
+        sums.emplace(schedule);
     }
-    if (TiedSums::isNeeded(schedule))
-      sums.emplace(schedule);
   }
 
   /// False if an UPDATE waits for sums that have not started; otherwise, it
   /// runs after their ends.
-  bool mayRun(unsigned rank, Step step) {
+  bool mayRun(unsigned rank, Step step)
+    requires resources
+  {
     std::optional<int64_t> over =
         sums ? sums->end(rank, step.stage()) : std::optional<int64_t>(0);
     if (over)
       waitFor(rank, *over);
     return over.has_value();
   }
-  std::vector<unsigned> takeReleased() {
+  std::vector<unsigned> takeReleased()
+    requires resources
+  {
     return sums ? sums->takeReleased() : std::vector<unsigned>();
   }
 
@@ -158,31 +177,25 @@ public:
     const StepList &list = schedule.ranks[rank];
     Rank &self = ranks[rank];
     if constexpr (resources) {
-      if (isPosted(list[begin].kind())) {
-        int64_t start = streams->post(rank, list[begin], self.end);
-        postSum(rank, list[begin], start);
-        return start;
-      }
-      // A rank posts its transfers and continues.
-      if (!isP2P(list[begin].kind()))
+      // In one test, since the second one would wait for the first.
+      if (LLVM_LIKELY(!step_facts::has(beside, list[begin].kind()))) {
         for (size_t i = begin; i != end; ++i)
           waitFor(rank, streams->needs(rank, list[i]));
-      if (streams->sides && streams->sides->of(list, begin)) {
-        // The inputs of this group do not delay the next one.
-        int64_t ready = std::max(self.end, std::exchange(self.ready, 0));
-        int64_t duration = costs.duration(list, begin, end);
-        int64_t start = streams->sides->run(rank, begin, end, ready, duration);
-        self.made = start + duration;
-        return start;
+      } else if (isPosted(list[begin].kind())) {
+        return post(rank, list[begin]);
       }
+      if (LLVM_UNLIKELY(streams->sides && streams->sides->of(list, begin)))
+        return runBeside(rank, begin, end);
     }
     // start(s) = max(end of the group before s on its rank,
     //                max over inputs x of s (end(producer(x)) + latency(x)))
     int64_t start = std::max(self.end, self.ready);
-    postSum(rank, list[begin], start);
-    self.end = start + costs.duration(list, begin, end);
-    if constexpr (resources)
+    if constexpr (resources) {
+      self.end = start + costs.duration(list, begin, end);
       self.made = self.end;
+    } else {
+      self.end = start + costs.ownDuration(list, begin, end);
+    }
     return start;
   }
 
@@ -199,13 +212,23 @@ public:
   /// its consumer.
   int64_t arrival(unsigned rank, Step maker, const DataFlow::Port &port) {
     int64_t end = made(rank);
-    if constexpr (resources)
+    if constexpr (resources) {
+      EdgeTicks ticks = costs.edge(rank, port.rank);
       if (port.transfers)
-        end = edges->take(rank, port.rank, end);
-    return end + costs.hop(rank, port.rank, maker);
+        end = edges->take(rank, port.rank, end, ticks.occupancy);
+      return end + (costs.isDrawn() ? costs.hop(rank, port.rank, maker)
+                                    : ticks.hop());
+    }
+    return end + costs.hop(rank, port.rank);
   }
 
 private:
+  /// The kinds that are posted, and transfers.
+  static constexpr uint32_t beside =
+      step_facts::kindsWhere([](const step_facts::Row &row) {
+        return row.stream != Stream::Compute && row.stream != Stream::None;
+      });
+
   struct Rank {
     /// When the rank continues.
     int64_t end = 0;
@@ -216,9 +239,23 @@ private:
     int64_t ready = 0;
   };
 
-  void postSum(unsigned rank, Step step, int64_t start) {
+  /// Posts a group on a stream of its own.
+  LLVM_ATTRIBUTE_NOINLINE int64_t runBeside(unsigned rank, size_t begin,
+                                            size_t end) {
+    Rank &self = ranks[rank];
+    // The inputs of this group do not delay the next one.
+    int64_t ready = std::max(self.end, std::exchange(self.ready, 0));
+    int64_t duration = costs.duration(schedule.ranks[rank], begin, end);
+    int64_t start = streams->sides->run(rank, begin, end, ready, duration);
+    self.made = start + duration;
+    return start;
+  }
+  /// Posts a collective or a copy.
+  LLVM_ATTRIBUTE_NOINLINE int64_t post(unsigned rank, Step step) {
+    int64_t start = streams->post(rank, step, ranks[rank].end);
     if (sums && step.stream() == Stream::Tied)
       sums->post(rank, step.stage(), start, costs.reduceTied());
+    return start;
   }
 
   const Schedule &schedule;
@@ -236,6 +273,12 @@ inline bool needsResources(const Schedule &schedule, const TickCosts &costs) {
       step_facts::kindsOn(Stream::Gather) | step_facts::kindsOf(Object::Copy);
   return (costs.hasPosted() && schedule.has(posted)) || costs.hasOccupancy() ||
          !schedule.streams.empty();
+}
+/// True if a run of `schedule` must consider any of what `FreeClock` leaves out
+/// without `resources`.
+inline bool needsAll(const Schedule &schedule, const TickCosts &costs) {
+  return needsResources(schedule, costs) || costs.isDrawn() ||
+         TiedSums::isNeeded(schedule);
 }
 
 } // namespace pipec

@@ -52,7 +52,7 @@ private:
 
 namespace {
 
-/// A run under free arrival, with or without streams and edges.
+/// A run under free arrival (`FreeClock`).
 template <bool resources> class FreeRun {
 public:
   /// When a result is available to its consumer.
@@ -73,8 +73,16 @@ public:
     for (size_t i = begin; i != end; ++i)
       starts[numbers.of(rank, i)] = start;
   }
-  bool mayRun(unsigned rank, Step step) { return clock.mayRun(rank, step); }
-  std::vector<unsigned> takeReleased() { return clock.takeReleased(); }
+  bool mayRun(unsigned rank, Step step)
+    requires resources
+  {
+    return clock.mayRun(rank, step);
+  }
+  std::vector<unsigned> takeReleased()
+    requires resources
+  {
+    return clock.takeReleased();
+  }
   Datum give(unsigned rank, size_t index, const DataFlow::Port &port) {
     return {clock.arrival(rank, clock.step(rank, index), port)};
   }
@@ -87,7 +95,8 @@ private:
   std::vector<int64_t> &starts;
 };
 
-/// The clock of a run under a model, with or without streams and edges.
+/// The clock of a run under a model; without `resources`, there are no streams,
+/// edges and draws.
 template <bool resources> struct TickClock {
   static constexpr bool timed = true;
   static constexpr bool waitsForResources = resources;
@@ -98,10 +107,11 @@ template <bool resources> struct TickClock {
   std::optional<EdgeQueues> edges = std::nullopt;
 
   int64_t duration(ArrayRef<Step> list, size_t begin, size_t end) const {
-    return costs.duration(list, begin, end);
+    return resources ? costs.duration(list, begin, end)
+                     : costs.ownDuration(list, begin, end);
   }
   int64_t hop(unsigned from, unsigned to, Step send) const {
-    return costs.hop(from, to, send);
+    return resources ? costs.hop(from, to, send) : costs.hop(from, to);
   }
   int64_t reduceTied() const { return costs.reduceTied(); }
 };
@@ -201,8 +211,8 @@ LogicalResult Simulator::run(Simulation &simulation, DiagEngine &diags) {
   }
   // If a run with shared streams stops, so does one without, which says where.
   if (!good) {
-    good = needsResources(schedule, ticks) ? ends(std::true_type())
-                                           : ends(std::false_type());
+    good = needsAll(schedule, ticks) ? ends(std::true_type())
+                                     : ends(std::false_type());
     assert(!(shared && good));
   }
   if (!good && !model)
@@ -332,6 +342,7 @@ FailureOr<Simulation> recordedRun(const Schedule &schedule,
 
 void Simulation::summarize() {
   bool any = false;
+  bool oneStream = schedule->streams.empty();
   for (unsigned rank = 0; rank != schedule->numRanks; ++rank) {
     const StepList &list = schedule->ranks[rank];
     RankTimes &times = rankTimes[rank] = {};
@@ -349,7 +360,7 @@ void Simulation::summarize() {
                                ? this->end(rank, begin) - start(rank, begin)
                                : tickCosts.duration(list, begin, end);
         note(start(rank, begin), duration);
-        if (schedule->streams.of(list[begin]) == 0)
+        if (oneStream || schedule->streams.of(list[begin]) == 0)
           times.work += duration;
       } else if (isPosted(list[begin].kind())) {
         // Collectives without duration cannot delay a step.

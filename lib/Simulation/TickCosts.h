@@ -23,6 +23,9 @@ struct EdgeTicks {
   int64_t occupancy = 0;
   /// The time for which it occupies the ports of both ranks.
   int64_t port = 0;
+
+  /// The time from its start to its arrival.
+  int64_t hop() const { return latency + std::max(occupancy, port); }
 };
 
 /// The costs of a schedule in ticks, so that all durations are integers and
@@ -47,10 +50,7 @@ public:
     return edgesDiffer ? ownEdge(from, to) : commonEdge;
   }
   /// The time from the start of a transfer to its arrival.
-  int64_t hop(unsigned from, unsigned to) const {
-    EdgeTicks ticks = edge(from, to);
-    return ticks.latency + std::max(ticks.occupancy, ticks.port);
-  }
+  int64_t hop(unsigned from, unsigned to) const { return edge(from, to).hop(); }
   /// The same for the transfer of a result of `maker`, the step that makes it
   /// or its send, in the draw.
   LLVM_ATTRIBUTE_ALWAYS_INLINE int64_t hop(unsigned from, unsigned to,
@@ -67,12 +67,20 @@ public:
   LLVM_ATTRIBUTE_ALWAYS_INLINE int64_t duration(llvm::ArrayRef<Step> list,
                                                 size_t begin,
                                                 size_t end) const {
+    if (LLVM_LIKELY(!draw))
+      return ownDuration(list, begin, end);
+    return duration(list, begin, end, draw);
+  }
+  /// The same, also in a draw, without its factors.
+  LLVM_ATTRIBUTE_ALWAYS_INLINE int64_t ownDuration(llvm::ArrayRef<Step> list,
+                                                   size_t begin,
+                                                   size_t end) const {
     Step first = list[begin];
-    if (LLVM_LIKELY(!draw && end - begin == 1 &&
+    if (LLVM_LIKELY(end - begin == 1 &&
                     unsigned(first.kind()) < std::tuple_size_v<ComputeTicks>))
       return byRow ? rows[rowOf(first)].compute[unsigned(first.kind())]
                    : computeTicks(first);
-    return duration(list, begin, end, draw);
+    return duration(list, begin, end, nullptr);
   }
   /// The same in a draw of these factors; null without. The time of an overlap
   /// is multiplied by the mean of the factors of its members, by their times.
@@ -82,6 +90,7 @@ public:
   /// Multiplies durations and latencies by the factors of a draw, which must
   /// outlive this; null to stop that.
   void setDraw(const CostDraw *factors) { draw = factors; }
+  bool isDrawn() const { return draw; }
   /// An upper bound of the time of any run without a draw.
   int64_t longestRun() const { return sumOfAll; }
   /// An overlap takes as long as its longest member, and at least this factor

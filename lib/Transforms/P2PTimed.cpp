@@ -130,8 +130,16 @@ public:
       }
     }
   }
-  bool mayRun(unsigned rank, Step step) { return clock.mayRun(rank, step); }
-  std::vector<unsigned> takeReleased() { return clock.takeReleased(); }
+  bool mayRun(unsigned rank, Step step)
+    requires resources
+  {
+    return clock.mayRun(rank, step);
+  }
+  std::vector<unsigned> takeReleased()
+    requires resources
+  {
+    return clock.takeReleased();
+  }
   Datum give(unsigned rank, size_t index, const DataFlow::Port &port) {
     Step step = schedule.ranks[rank][index];
     int64_t arrival = clock.arrival(rank, step, port);
@@ -209,7 +217,7 @@ findTimes(const Schedule &schedule, const TickCosts &costs, DiagEngine &diags) {
     assert(!complete && "a well-formed schedule has all consumers");
     return failure();
   };
-  return needsResources(schedule, costs)
+  return needsAll(schedule, costs)
              ? find(TimedRun<Time, true>(schedule, costs))
              : find(TimedRun<Time, false>(schedule, costs));
 }

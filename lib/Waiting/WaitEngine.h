@@ -134,7 +134,7 @@ private:
             hostTime[rank] = rankTime[rank];
           holdUntil(rank, time.streams->needs(rank, step));
         }
-        if (sums && step.kind() == StepKind::Update) {
+        if (LLVM_UNLIKELY(step.kind() == StepKind::Update) && sums) {
           std::optional<int64_t> over = sums->end(rank, step.stage());
           if (!over)
             return;
@@ -190,7 +190,7 @@ private:
       if (!state.has(step, Flag::Complete))
         return false;
     if constexpr (Time::timed)
-      if (end - begin > 1 || hasPeer(stepAt(rank, begin)))
+      if (end - begin > 1 || transfers.other(begin) != none)
         holdUntil(rank, endOf(rank, begin));
     return true;
   }
@@ -344,13 +344,14 @@ private:
       bool otherStarted = other != none && state.has(other, Flag::Started);
       if constexpr (Time::waitsForResources)
         takeEdge(rank, step, otherStarted);
-      bool isBuffered = otherStarted && buffered && state.has(other, Flag::Met);
-      if (otherStarted ||
-          (buffered && isSend(self.kind()) && takeBuffer(rank, step)))
+      bool isFreed = buffers.isLimited() && otherStarted && buffered &&
+                     state.has(other, Flag::Met);
+      if (otherStarted || (buffered && isSend(self.kind()) &&
+                           (!buffers.isLimited() || takeBuffer(rank, step))))
         meet(rank, step);
       if (otherStarted && !state.has(other, Flag::Met))
         meet(peerOf(self), other);
-      if (isBuffered && buffers.isLimited())
+      if (LLVM_UNLIKELY(isFreed))
         freeBuffer(peerOf(self), rank);
     }
   }
@@ -360,9 +361,7 @@ private:
   }
   /// True if a started send is complete at once. Otherwise it waits for a
   /// buffer; it is the only one of its edge that does.
-  bool takeBuffer(unsigned rank, uint32_t send) {
-    if (!buffers.isLimited())
-      return true;
+  LLVM_ATTRIBUTE_NOINLINE bool takeBuffer(unsigned rank, uint32_t send) {
     auto &edge = buffers.edges[edgeKey(rank, peerOf(stepAt(rank, send)))];
     if (edge.used == buffers.limit) {
       edge.waiting = send;
@@ -372,7 +371,7 @@ private:
     return true;
   }
   /// Called when the receive of a buffered send starts.
-  void freeBuffer(unsigned from, unsigned to) {
+  LLVM_ATTRIBUTE_NOINLINE void freeBuffer(unsigned from, unsigned to) {
     auto &edge = buffers.edges[edgeKey(from, to)];
     --edge.used;
     uint32_t send = std::exchange(edge.waiting, none);
