@@ -40,7 +40,10 @@ static void printPeaks(const ScheduleProof &proof, raw_ostream &os) {
   os << "  peaks";
   for (Rational peak : proof.peaks)
     os << ' ' << decimalText(peak);
-  if (any_of(proof.peakRates, [](Rational rate) { return !rate.isZero(); })) {
+  if (!proof.hasPeaks) {
+    os << " with " << proof.from << " micro-batches; not proven with more";
+  } else if (any_of(proof.peakRates,
+                    [](Rational rate) { return !rate.isZero(); })) {
     os << " at " << proof.from << " micro-batches; "
        << proof.step * proof.period << " more add";
     for (Rational rate : proof.peakRates)
