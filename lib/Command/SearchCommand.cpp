@@ -38,6 +38,7 @@ private:
   LogicalResult readOptions();
   LogicalResult readModel(const LowerOptions &lowering);
   LogicalResult checkModel();
+  LogicalResult checkBothWays();
   LogicalResult checkLayouts();
   LogicalResult checkEdges();
   LogicalResult checkSlices();
@@ -139,6 +140,23 @@ LogicalResult SearchRun::checkModel() {
   return success();
 }
 
+/// Reports options that a placement with two directions does not take: its
+/// search is of lists, with one thread.
+LogicalResult SearchRun::checkBothWays() {
+  for (Opt option :
+       {Opt::Layouts, Opt::Certificate, Opt::Readable, Opt::EveryM,
+        Opt::Minimize, Opt::Frontier, Opt::Weights, Opt::Prove, Opt::Threads})
+    if (args.has(option))
+      return needs(option, "a placement of one direction");
+  StringRef two = ", with a placement of two directions";
+  if (asProgram)
+    return needs(Opt::Output, ("a name with .steps" + two).str());
+  if (args.has(Opt::MemoryBy) && args.text(Opt::MemoryBy) != "plain")
+    return needs(Opt::MemoryBy, ("plain" + two).str());
+  savesMemory = false;
+  return success();
+}
+
 /// Reads the schedule whose placement is kept.
 LogicalResult SearchRun::readModel(const LowerOptions &lowering) {
   auto source = ScheduleSource::find(input, search, args, diags);
@@ -164,8 +182,6 @@ LogicalResult SearchRun::readModel(const LowerOptions &lowering) {
   auto refuse = [&](const Twine &why) {
     return diags.report(DiagLoc(), diag::SearchModel, made->name, why.str());
   };
-  if (made->placement.bidirectional())
-    return refuse("its placement has two directions");
   if (made->forwardOnly)
     return refuse("it has no backward steps");
   if (!made->streams.empty())
@@ -176,9 +192,12 @@ LogicalResult SearchRun::readModel(const LowerOptions &lowering) {
   request.microbatches = made->numMicrobatches();
   request.slices = made->numSlices;
   std::vector<unsigned> stages(request.ranks);
-  for (uint32_t rank : made->placement.map(0))
-    ++stages[rank];
+  for (unsigned d = 0; d != made->placement.numDirections(); ++d)
+    for (uint32_t rank : made->placement.map(d))
+      ++stages[rank];
   request.chunks = *llvm::max_element(stages);
+  if (made->placement.bidirectional() && failed(checkBothWays()))
+    return failure();
   if (request.isFixed) {
     BackwardForm form = formOf(*made);
     request.anyForm = false;

@@ -170,4 +170,26 @@ Schedule ListProblem::makeSchedule(const std::vector<ItemList> &lists) const {
   return schedule;
 }
 
+Schedule serialLists(const ScheduleHeader &header, bool isSplit,
+                     bool isSecondFirst) {
+  Schedule schedule(header);
+  schedule.ranks.resize(header.numRanks);
+  unsigned split = schedule.directionSplit();
+  for (unsigned i = 0; i != header.numUnits; ++i) {
+    unsigned unit = i / 2 + ((i % 2 != 0) != isSecondFirst ? split : 0);
+    auto add = [&](StepKind kind, unsigned stage) {
+      schedule.ranks[schedule.rankOf(stage, unit)].push_back(
+          Step(kind, stage, unit));
+    };
+    for (unsigned stage = 0; stage != header.numStages; ++stage)
+      add(StepKind::F, stage);
+    for (unsigned stage = header.numStages; stage-- != 0;) {
+      add(isSplit ? StepKind::I : StepKind::B, stage);
+      if (isSplit)
+        add(StepKind::W, stage);
+    }
+  }
+  return schedule;
+}
+
 } // namespace pipec::search

@@ -166,6 +166,12 @@ private:
   std::vector<uint32_t> sourceBegins, userBegins, localBegins;
 };
 
+/// The lists of a placement with two directions that run one micro-batch after
+/// the other, of the directions by turns: one begins where the backward of the
+/// one before it ends last.
+Schedule serialLists(const ScheduleHeader &header, bool isSplit,
+                     bool isSecondFirst);
+
 /// Which lists are neighbours, besides those with other orders.
 struct ListMoves {
   bool overlaps = false;

@@ -107,7 +107,8 @@ private:
 
 LogicalResult Maker::readSizes() {
   problem.ranks = header.numRanks;
-  problem.microbatches = header.numMicrobatches();
+  problem.microbatches =
+      header.numMicrobatches() / header.placement.numDirections();
   auto check = [&](uint64_t number, uint64_t most,
                    StringRef what) -> LogicalResult {
     if (number <= most)
@@ -115,7 +116,9 @@ LogicalResult Maker::readSizes() {
     return diags.report(header.source, diag::SearchTooLarge, most, what,
                         number);
   };
-  ArrayRef<uint32_t> map = header.placement.map(0);
+  std::vector<uint32_t> map;
+  for (unsigned d = 0; d != header.placement.numDirections(); ++d)
+    llvm::append_range(map, header.placement.map(d));
   std::vector<unsigned> stages(header.numRanks);
   for (uint32_t rank : map)
     ++stages[rank];
@@ -124,7 +127,7 @@ LogicalResult Maker::readSizes() {
   if (failed(check(chunks, Problem::maxLetters / 3,
                    header.numSlices == 1 ? "chunks per rank"
                                          : "slices of chunks per rank")) ||
-      failed(check(chunks * header.numRanks * header.numMicrobatches() *
+      failed(check(chunks * header.numRanks * problem.microbatches *
                        problem.numKinds(),
                    Problem::maxSteps, "steps")))
     return failure();
@@ -254,20 +257,23 @@ static void dropImpliedEdges(Problem &problem) {
 }
 
 LogicalResult Maker::readEdges(const TickCosts &costs) {
-  header.graph.forEachEdge(header.numStages, [&](StageGraph::Edge edge) {
-    unsigned slices = header.numSlices;
-    unsigned from = model.numIdle + edge.from * slices;
-    unsigned to = model.numIdle + edge.to * slices;
+  unsigned slices = header.numSlices;
+  auto addEdges = [&](unsigned from, unsigned to) {
     Edge own = {from, to, costs.hop(problem.map[from], problem.map[to]),
                 costs.hop(problem.map[to], problem.map[from])};
     for (; own.from != from + slices; ++own.from, ++own.to)
       problem.edges.push_back(own);
-  });
+  };
+  for (unsigned d = 0; d != header.placement.numDirections(); ++d)
+    header.graph.forEachEdge(header.numStages, [&](StageGraph::Edge edge) {
+      unsigned first = model.numIdle + d * header.numStages * slices;
+      addEdges(first + edge.from * slices, first + edge.to * slices);
+    });
   for (unsigned stage = 0; stage != model.numIdle; ++stage)
     problem.edges.push_back({stage, stage + 1});
   // A slice uses those before it, which wait for its gradients.
   for (unsigned stage = model.numIdle; stage != problem.numStages(); ++stage)
-    if (model.sliceOf(stage) + 1 != header.numSlices)
+    if (model.sliceOf(stage) + 1 != slices)
       problem.edges.push_back({stage, stage + 1});
   llvm::sort(problem.edges, [](const Edge &a, const Edge &b) {
     return std::pair(a.from, a.to) < std::pair(b.from, b.to);
@@ -284,7 +290,7 @@ LogicalResult Maker::readEdges(const TickCosts &costs) {
 void Maker::recompute(const MemoryModel &memory, unsigned place) {
   StageFigures &own = problem.stages[place];
   Ticks stash = memory.stash(
-      Step(StepKind::F, model.stageOf(place), model.sliceOf(place)));
+      Step(StepKind::F, model.stageOf(place), model.unitOf(place, 0)));
   Ticks more = own.taken() - stash;
   Ticks most =
       more + std::max(own.during[LetterF],
@@ -305,7 +311,7 @@ LogicalResult Maker::readMemory() {
     unsigned stage = model.stageOf(place);
     StageFigures &own = problem.stages[place];
     auto delta = [&](StepKind kind) {
-      return memory->delta(Step(kind, stage, model.sliceOf(place)));
+      return memory->delta(Step(kind, stage, model.unitOf(place, 0)));
     };
     Ticks taken = delta(StepKind::F);
     Ticks byI = -delta(kindOf(LetterI));
@@ -321,7 +327,7 @@ LogicalResult Maker::readMemory() {
     own.givenByW = byW;
     for (unsigned kind = 0; kind != problem.numKinds(); ++kind) {
       own.during[kind] =
-          memory->during(Step(kindOf(kind), stage, model.sliceOf(place)));
+          memory->during(Step(kindOf(kind), stage, model.unitOf(place, 0)));
     }
     if (model.recomputes(stage))
       recompute(*memory, place);

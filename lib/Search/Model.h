@@ -45,20 +45,34 @@ struct Model {
   unsigned numIdle = 0;
   bool isIdle(unsigned place) const { return place < numIdle; }
   /// Another stage of the problem is a slice of a stage of the header: stage s
-  /// n + k, without the idle ones, is slice k of n of stage s. These are the
-  /// stage and the slice of one, and the unit of its step of a micro-batch.
+  /// n + k, without the idle ones, is slice k of n of stage s. With two
+  /// directions, the same stages of direction 1 follow, and each direction has
+  /// the micro-batches of the problem. These are the stage, the direction and
+  /// the slice of one, and the unit of its step of a micro-batch.
   unsigned stageOf(unsigned place) const {
-    return (place - numIdle) / header.numSlices;
+    return (place - numIdle) / header.numSlices % header.numStages;
+  }
+  unsigned directionOf(unsigned place) const {
+    return (place - numIdle) / header.numSlices / header.numStages;
+  }
+  /// True if it is the last stage of its direction.
+  bool isLast(unsigned place) const {
+    return !isIdle(place) &&
+           (place - numIdle + 1) % (header.numStages * header.numSlices) == 0;
   }
   unsigned sliceOf(unsigned place) const {
     return (place - numIdle) % header.numSlices;
   }
   unsigned unitOf(unsigned place, unsigned microbatch) const {
-    return microbatch * header.numSlices + sliceOf(place);
+    return (directionOf(place) * problem.microbatches + microbatch) *
+               header.numSlices +
+           sliceOf(place);
   }
   /// The stage of the problem that has a step.
   unsigned placeOf(Step step) const {
-    return numIdle + step.stage() * header.numSlices +
+    unsigned direction = step.unit() / header.numSlices / problem.microbatches;
+    return numIdle +
+           (direction * header.numStages + step.stage()) * header.numSlices +
            step.unit() % header.numSlices;
   }
   /// The problem is a relaxation of the model; its bound holds for the model.
@@ -81,10 +95,11 @@ struct Model {
   Ticks sizesPerUnit = 1, sizeFactor = 1;
 };
 
-/// Makes the problem of a header with a placement of one direction, in which
-/// slices are further chunks; `split` says whether backwards are split. Reports
-/// unsupported costs and sizes, and ranks that cannot hold one micro-batch.
-/// `recomputed` is that of the model.
+/// Makes the problem of a header, in which slices and directions are further
+/// chunks; `split` says whether backwards are split. Reports unsupported costs
+/// and sizes, and ranks that cannot hold one micro-batch. `recomputed` is that
+/// of the model. With two directions, safe states (`Problem::isSafe`) do not
+/// exclude deadlocks under a limit of memory.
 llvm::FailureOr<Model> makeModel(const ScheduleHeader &header, bool split,
                                  DiagEngine &diags,
                                  std::vector<bool> recomputed = {});

@@ -36,6 +36,7 @@ void Problem::finish() {
     stageTable[rank * chunks + found[rank]++] = stage;
   }
   letters.assign(ranks * numLetters(), Letter());
+  together.assign(ranks * chunks, ~0u);
   beforeTable.clear();
   moreTakers = false;
   extras.assign(ranks, 0);
@@ -87,11 +88,16 @@ void Problem::findBefore(unsigned rank, bool isChain) {
       up[stageOf(rank, chunk)] = down[stageOf(rank, chunk)] = bit(chunk);
     for (size_t i = 0; i != edges.size(); ++i)
       up[edges[i].to] |= up[edges[i].from];
-    for (size_t i = edges.size(); i-- != 0;)
+    // The chunks whose F precede the I of a stage.
+    std::vector<Chunks> waited = up;
+    for (size_t i = edges.size(); i-- != 0;) {
       down[edges[i].from] |= down[edges[i].to];
+      waited[edges[i].from] |= waited[edges[i].to];
+    }
     for (unsigned chunk = 0; chunk != chunks; ++chunk) {
       feeds[chunk] = up[stageOf(rank, chunk)] & ~bit(chunk);
       fed[chunk] = down[stageOf(rank, chunk)] & ~bit(chunk);
+      together[rank * chunks + chunk] = waited[stageOf(rank, chunk)];
     }
   }
   // Adds the letters of `set`, without those that others of `set` imply.
@@ -114,7 +120,7 @@ void Problem::findBefore(unsigned rank, bool isChain) {
     else if (fed[own.chunk])
       add(LetterI, fed[own.chunk], fed);
     else // The I of the last stage, which comes first, follows every F.
-      add(LetterF, all, feeds);
+      add(LetterF, all & together[rank * chunks + own.chunk], feeds);
     own.before.end = beforeTable.size();
   }
 }
@@ -176,6 +182,8 @@ bool Problem::canFollow(unsigned rank, const uint32_t *started) const {
       continue;
     Ticks sum = 0;
     for (unsigned q = 0; q != chunks; ++q) {
+      if (!areTogether(rank, chunk, q))
+        continue;
       Ticks taken = stages[stageOf(rank, q)].taken();
       sum += started[q] > first ? taken * (started[q] - first) : taken;
     }
@@ -247,25 +255,35 @@ bool Problem::canFinish(unsigned rank, uint32_t *counts, Ticks held,
 }
 
 Ticks Problem::roomForOne(unsigned rank) const {
-  Ticks sum = 0;
-  for (unsigned chunk = 0; chunk != chunks; ++chunk)
-    sum += stages[stageOf(rank, chunk)].taken();
-  if (!moreTakers)
-    return sum;
-  auto fits = [&](Ticks cap) {
-    std::array<uint32_t, maxLetters> none = {};
-    none[letter(LetterF, 0)] = 1;
-    const Letter &first = info(rank, letter(LetterF, 0));
-    return first.taken <= cap &&
-           canFinish(rank, none.data(), first.taken - first.given, cap);
-  };
-  // `low` is too small, `high` is large enough.
-  Ticks low = sum - 1, high = std::max(sum, extras[rank]);
-  while (high - low > 1) {
-    Ticks middle = low + (high - low) / 2;
-    (fits(middle) ? high : low) = middle;
+  Ticks most = 0;
+  for (unsigned first = 0; first != chunks; ++first) {
+    if (first && areTogether(rank, first, 0))
+      continue;
+    // The other direction has run its micro-batch.
+    std::array<uint32_t, maxLetters> counts = {};
+    Ticks sum = 0;
+    for (unsigned index = 0; index != numLetters(); ++index) {
+      unsigned chunk = index % chunks;
+      counts[index] = !areTogether(rank, first, chunk);
+      if (index < chunks && !counts[index])
+        sum += stages[stageOf(rank, chunk)].taken();
+    }
+    unsigned forward = letter(LetterF, first);
+    const Letter &own = info(rank, forward);
+    counts[forward] = 1;
+    auto fits = [&](Ticks cap) {
+      return own.taken <= cap &&
+             canFinish(rank, counts.data(), own.taken - own.given, cap);
+    };
+    // `low` is too small, `high` is large enough.
+    Ticks low = sum - 1, high = moreTakers ? std::max(sum, extras[rank]) : sum;
+    while (high - low > 1) {
+      Ticks middle = low + (high - low) / 2;
+      (fits(middle) ? high : low) = middle;
+    }
+    most = std::max(most, high);
   }
-  return high;
+  return most;
 }
 
 unsigned Problem::firstWithoutRoom() const {

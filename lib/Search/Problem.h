@@ -121,7 +121,7 @@ public:
   std::vector<uint32_t> map;
   std::vector<StageFigures> stages;
   /// In ascending order of `from`, then of `to`. Every stage has a path to the
-  /// last one.
+  /// last one, or to the last one of its direction.
   std::vector<Edge> edges;
   /// The memory of each rank.
   std::vector<Ticks> caps;
@@ -200,7 +200,8 @@ public:
   bool isSafe(unsigned rank, uint32_t *counts, Ticks held,
               unsigned letter) const;
   /// The memory that a rank needs for one micro-batch in one order of its
-  /// chunks. This is the least of all orders if `roomForOneIsLeast`.
+  /// chunks, in the direction that needs most. This is the least of all orders
+  /// if `roomForOneIsLeast`.
   Ticks roomForOne(unsigned rank) const;
   bool roomForOneIsLeast() const {
     return !moreTakers || chunks == 1 || isChain();
@@ -217,11 +218,17 @@ public:
 private:
   void findBefore(unsigned rank, bool isChain);
   void findTransfers();
+  /// True if the F of the chunk `other` precedes the I of `chunk`.
+  bool areTogether(unsigned rank, unsigned chunk, unsigned other) const {
+    return together[rank * chunks + chunk] >> other & 1;
+  }
   bool canFinish(unsigned rank, uint32_t *counts, Ticks held, Ticks cap) const;
 
   std::vector<uint32_t> stageTable;
   std::vector<uint32_t> chunkTable;
   std::vector<Letter> letters;
+  /// By rank and chunk, the chunks of the rank with the same direction.
+  std::vector<uint32_t> together;
   bool moreTakers = false;
   /// By rank: an upper bound of the memory that an unfinished micro-batch can
   /// still allocate.

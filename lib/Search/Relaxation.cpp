@@ -28,7 +28,7 @@ public:
   Times(const Model &model, bool mixed)
       : model(model), costs(model.header.costs), mixed(mixed) {
     std::optional<Rational> least;
-    for (unsigned j = 0; j != model.problem.microbatches; ++j) {
+    for (unsigned j = 0; j != model.header.numMicrobatches(); ++j) {
       Rational own = costs.get(Figure::Factor, {FigureScope::Microbatch, j})
                          .value_or(Rational(1));
       least = least ? std::min(*least, own) : own;
@@ -183,11 +183,12 @@ static bool splitNeedsNoMore(const Model &model, DiagEngine &diags) {
         StepList &list = steps.ranks.emplace_back();
         if (model.isIdle(place))
           continue;
-        unsigned stage = model.stageOf(place);
+        unsigned stage = model.stageOf(place), unit = model.unitOf(place, 0);
         if (!split)
-          list.push_back(Step(StepKind::B, stage, 0));
+          list.push_back(Step(StepKind::B, stage, unit));
         else
-          list = {Step(StepKind::I, stage, 0), Step(StepKind::W, stage, 0)};
+          list = {Step(StepKind::I, stage, unit),
+                  Step(StepKind::W, stage, unit)};
       }
       FailureOr<std::vector<Rational>> found = peakMemory(steps, diags);
       if (failed(found))
@@ -316,7 +317,7 @@ LowerBound relaxedBound(const Model &model, bool mixed, Rational makespan,
   // the overlap.
   bool gain = times.gain();
   auto isInside = [&](unsigned stage, LetterKind kind) {
-    return gain && ((kind == LetterF && stage + 1 == problem.numStages()) ||
+    return gain && ((kind == LetterF && model.isLast(stage)) ||
                     (kind == LetterW && mixed));
   };
   Model one = model;

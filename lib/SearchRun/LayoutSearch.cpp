@@ -292,7 +292,7 @@ LogicalResult Layouts::searchOne(const Candidate &candidate, uint64_t work) {
 
 LogicalResult Layouts::finish(uint64_t work) {
   SearchProblem &problem = best->problem;
-  if (best->found.madeOverlaps)
+  if (best->found.isOfLists)
     problem.lists.push_back(best->found.schedule);
   else if (best->found.start.empty())
     problem.resume(best->found.words, best->found.makespan);

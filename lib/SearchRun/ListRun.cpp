@@ -4,6 +4,7 @@
 #include "SearchRun/ListRun.h"
 
 #include "SearchRun/ScheduleSearch.h"
+#include "Support/Decimal.h"
 #include "Verify/Verifier.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -99,7 +100,87 @@ void ScheduleSearch::findLists(const SearchProblem &problem,
   found.schedule = std::move(*lists);
   found.form = formOf(found.schedule);
   found.makespan = *makespan;
-  found.madeOverlaps = true;
+  found.isOfLists = true;
+}
+
+/// Searches for lists of a placement with two directions, from all starts and
+/// from their orders with the backwards of the request.
+FailureOr<FoundSchedule>
+ScheduleSearch::findBothWays(const SearchProblem &problem,
+                             const SearchLimits &limits) {
+  const SearchRequest &request = problem.request;
+  const search::Model &model = problem.model;
+  FoundSchedule found;
+  found.model = model;
+  found.library = problem.library;
+  found.libraryLeftOut = problem.libraryLeftOut;
+  found.overlapsGain = search::overlapsGain(model, request.mixed);
+  // These fit where any lists do.
+  std::vector<Schedule> starts;
+  for (bool isSecondFirst : {false, true})
+    starts.push_back(
+        search::serialLists(model.header, request.split, isSecondFirst));
+  std::vector<std::string> titles(starts.size());
+  auto add = [&](Schedule schedule, std::string title = "") {
+    starts.push_back(std::move(schedule));
+    titles.push_back(std::move(title));
+  };
+  for (const SearchStart &start : problem.starts) {
+    if (request.takes(start))
+      add(*start.schedule, start.title());
+    if (!start.words.empty())
+      add(search::makeSchedule(model, start.words));
+    if (request.mixed && start.schedule)
+      if (auto words = search::wordsOf(*problem.whole, *start.schedule))
+        add(search::makeSchedule(*problem.whole, *words));
+  }
+  std::vector<const Schedule *> all;
+  std::optional<size_t> best;
+  for (const Schedule &start : starts) {
+    std::optional<Rational> makespan = makespanOf(start, diags);
+    if (makespan && (!best || *makespan < found.makespan)) {
+      best = all.size();
+      found.makespan = *makespan;
+    }
+    all.push_back(&start);
+  }
+  assert(best && "micro-batches can run one after the other");
+
+  search::LowerBound least = problem.leastBound();
+  auto showFigures = [&](Rational bound) {
+    show(request,
+         "makespan " + decimalText(found.makespan) + ", bound " +
+             decimalText(bound),
+         "lists");
+  };
+  showFigures(least.bound);
+  auto goal = Rational::make(1'000'000 + int64_t(request.within), 1'000'000);
+  goal = Rational::mul(*goal, least.bound);
+  search::ListMoves moves;
+  moves.overlaps = true;
+  moves.forms = request.mixed;
+  uint64_t workOnBound = limits.work / 4;
+  search::Budget budget(limits.work - workOnBound, request.stop);
+  std::optional<Schedule> lists =
+      searchLists(model.header, all, moves, request.seed,
+                  goal.value_or(least.bound), budget, diags);
+  found.spent = budget.spent();
+  found.stopped = budget.isStopped();
+  found.isOfLists = true;
+  if (lists) {
+    found.makespan = *makespanOf(*lists, diags);
+    found.schedule = std::move(*lists);
+  } else {
+    found.schedule = std::move(starts[*best]);
+    found.start = std::move(titles[*best]);
+  }
+  found.form = formOf(found.schedule);
+  showFigures(least.bound);
+  relaxBound(problem, limits, request.mixed, found);
+  showFigures(found.bound);
+  if (failed(measure(request, found)))
+    return failure();
+  return found;
 }
 
 } // namespace pipec

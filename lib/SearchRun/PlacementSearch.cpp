@@ -26,6 +26,10 @@ std::vector<PlacementTrial> trialsOf(const SearchRequest &request) {
         trials.push_back({chunks, isV, form});
     }
   };
+  if (request.isBidirectional() && request.anyForm) {
+    // One search of lists takes all forms.
+    return {{request.chunks, request.isV, BackwardForm::Mixed}};
+  }
   if (!request.anyPlacement) {
     add(request.chunks, request.isV);
     return trials;
@@ -201,7 +205,7 @@ LogicalResult Placements::searchTrial(unsigned number, uint64_t work) {
     trial.proof = found->proof;
   }
   stopped |= found->stopped;
-  if (found->madeOverlaps)
+  if (found->isOfLists)
     problem.lists.push_back(found->schedule);
   else if (found->start.empty())
     problem.resume(found->words, found->makespan);

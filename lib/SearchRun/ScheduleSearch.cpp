@@ -6,6 +6,7 @@
 #include "Cost/UnitColumns.h"
 #include "Driver/Figures.h"
 #include "IR/RegularPlacements.h"
+#include "Search/ListProblem.h"
 #include "Search/Mixed.h"
 #include "Simulation/Memory.h"
 #include "Support/Decimal.h"
@@ -64,6 +65,8 @@ MemorySettings withoutLimits(const MemorySettings &memory) {
 std::string SearchRequest::placementName() const {
   if (!model)
     return isV ? "v" : "loop";
+  if (isBidirectional())
+    return "bidirectional";
   ArrayRef<uint32_t> map = model->placement.map(0);
   return isLoop(map, ranks) ? "loop" : hasLegs(map, ranks) ? "v" : "explicit";
 }
@@ -130,6 +133,11 @@ FailureOr<SearchProblem> ScheduleSearch::prepare(const SearchRequest &request) {
     return diags.report(DiagLoc(), diag::SearchOverlaps,
                         request.slices == 1 ? request.certified
                                             : "a search with slices");
+  if (request.isBidirectional() && !search::ListProblem::make(header, diags))
+    return diags.report(DiagLoc(), diag::SearchModel, request.model->name,
+                        "with two directions, a search takes no slices, no "
+                        "transfers that occupy edges or ports, and at most "
+                        "2^18 micro-batches of all stages");
   SearchProblem problem{request, std::move(*model)};
   if (request.mixed &&
       failed(store(search::makeModel(header, /*split=*/false, diags),
@@ -204,21 +212,28 @@ search::SearchOptions ScheduleSearch::optionsOf(const SearchProblem &problem,
     std::string figures = "makespan " + decimalText(model.time(makespan)) +
                           (gain ? ", bound without overlaps " : ", bound ") +
                           decimalText(model.time(bound));
-    progress.phase((Twine("searching (") + phase + "), " + figures).str());
-    if (!request.log || figures == logged)
-      return;
-    std::chrono::duration<double> time =
-        std::chrono::steady_clock::now() - start;
-    Progress::Hidden hidden(progress, /*untilNext=*/true);
-    *request.log << formatv("{0,8:f1} s  {1}  ({2})\n", time.count(), figures,
-                            phase);
-    logged = std::move(figures);
+    show(request, std::move(figures), phase);
   };
   return options;
 }
 
+/// Shows new figures of a phase.
+void ScheduleSearch::show(const SearchRequest &request, std::string figures,
+                          const char *phase) {
+  progress.phase((Twine("searching (") + phase + "), " + figures).str());
+  if (!request.log || figures == logged)
+    return;
+  std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
+  Progress::Hidden hidden(progress, /*untilNext=*/true);
+  *request.log << formatv("{0,8:f1} s  {1}  ({2})\n", time.count(), figures,
+                          phase);
+  logged = std::move(figures);
+}
+
 FailureOr<FoundSchedule> ScheduleSearch::find(const SearchProblem &problem,
                                               const SearchLimits &limits) {
+  if (problem.request.isBidirectional())
+    return findBothWays(problem, limits);
   if (problem.request.mixed)
     return findMixed(problem, limits);
   FoundSchedule found;
@@ -266,7 +281,7 @@ FailureOr<FoundSchedule> ScheduleSearch::find(const SearchProblem &problem,
       findLists(problem, SearchLimits{limits.work - own.work}, better, found);
     relaxBound(problem, limits, /*mixed=*/false, found);
   }
-  if (found.madeOverlaps) {
+  if (found.isOfLists) {
     if (failed(measure(problem.request, found)))
       return failure();
   } else if (better && failed(better->schedule
@@ -343,7 +358,7 @@ FailureOr<FoundSchedule> ScheduleSearch::findMixed(const SearchProblem &problem,
   uint64_t left = work - std::min(work, found.spent);
   if (makesLists) {
     findLists(problem, SearchLimits{limits.work - work}, better, found);
-    if (found.madeOverlaps)
+    if (found.isOfLists)
       better = nullptr;
   }
   relaxBound(problem, SearchLimits{left * 4}, /*mixed=*/true, found);
@@ -389,7 +404,7 @@ LogicalResult ScheduleSearch::setSaved(const SearchProblem &problem,
   found.schedule = std::move(schedule);
   found.memoryBy = memoryBy;
   found.start = std::move(start);
-  found.madeOverlaps = false;
+  found.isOfLists = false;
   found.form = formOf(found.schedule);
   found.makespan = *makespan;
   return measure(problem.request, found);
@@ -407,7 +422,7 @@ LogicalResult ScheduleSearch::setWords(const SearchProblem &problem,
                                        FoundSchedule &found) {
   found.words = std::move(words);
   found.start.clear();
-  found.madeOverlaps = false;
+  found.isOfLists = false;
   found.form = problem.request.form();
   found.schedule = search::makeSchedule(problem.model, found.words);
   std::optional<Rational> makespan = makespanOf(found.schedule, diags);

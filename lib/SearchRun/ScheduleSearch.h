@@ -69,8 +69,11 @@ struct SearchRequest {
   uint64_t effort = 10;
   /// The search gets one of this many equal parts of the effort.
   uint64_t parts = 1;
-  /// `loop`, `v` or `explicit`.
+  /// `loop`, `v`, `bidirectional` or `explicit`.
   std::string placementName() const;
+  bool isBidirectional() const {
+    return model && model->placement.bidirectional();
+  }
   uint64_t work() const { return effort * search::workPerEffort / parts; }
   uint64_t seed = 1;
   unsigned threads = 1;
@@ -109,8 +112,9 @@ struct FoundSchedule {
   /// has overlaps or mixed backwards.
   Schedule schedule;
   std::string start;
-  /// The schedule has overlaps that the search made; the words are not its own.
-  bool madeOverlaps = false;
+  /// The schedule is of a search of lists, which may have overlaps; the words
+  /// are not its own.
+  bool isOfLists = false;
   /// What keeps it within the memory limit: "recompute" or "offload"; empty if
   /// nothing has to. Otherwise the words are not its own.
   llvm::StringRef memoryBy;
@@ -162,7 +166,7 @@ struct SearchProblem {
   bool resumed = false;
   /// If the request is `mixed`: further words to start from (Search/Mixed.h).
   std::vector<search::Words> seeds = {};
-  /// Further schedules with overlaps to start from.
+  /// Further schedules to start lists from.
   std::vector<Schedule> lists = {};
 
   std::vector<search::Words> orders() const;
@@ -234,6 +238,8 @@ private:
   llvm::FailureOr<ScheduleHeader> makeHeader(const SearchRequest &request);
   llvm::FailureOr<FoundSchedule> findMixed(const SearchProblem &problem,
                                            const SearchLimits &limits);
+  llvm::FailureOr<FoundSchedule> findBothWays(const SearchProblem &problem,
+                                              const SearchLimits &limits);
   llvm::LogicalResult setStart(const SearchProblem &problem,
                                const SearchStart &start, FoundSchedule &found);
   /// True if the result may have overlaps that the search makes.
@@ -244,6 +250,8 @@ private:
                   bool mixed, FoundSchedule &found);
   search::SearchOptions optionsOf(const SearchProblem &problem,
                                   const SearchLimits &limits);
+  void show(const SearchRequest &request, std::string figures,
+            const char *phase);
 
   const SearchPath &path;
   const Arguments &args;

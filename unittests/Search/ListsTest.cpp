@@ -52,18 +52,40 @@ bool fits(const Schedule &schedule, unsigned rank, DiagEngine &diags) {
          memory->peaks(rank).total <= *schedule.memory.limit(rank);
 }
 
-/// All lists of one rank with whole backwards that fit its memory.
+/// Which lists of a rank there are: with whole backwards, and if `forms` with
+/// split ones, too; if `recomputes` with recomputation; with overlaps and any
+/// order of the units, or if `plain` with ascending units of each direction.
+struct ListKinds {
+  bool recomputes = false, forms = false, plain = false;
+};
+
+/// All lists of one rank that fit its memory.
 class AllLists {
 public:
-  AllLists(const ScheduleHeader &header, unsigned rank, DiagEngine &diags)
-      : header(header), rank(rank), diags(diags), states(header.numUnits) {
+  AllLists(const ScheduleHeader &header, unsigned rank, ListKinds kinds,
+           DiagEngine &diags)
+      : header(header), rank(rank), kinds(kinds), diags(diags),
+        states(header.numUnits) {
+    Schedule sizes(header);
+    for (unsigned unit = 0; unit != header.numUnits; ++unit) {
+      stages.push_back(0);
+      while (sizes.rankOf(stages.back(), unit) != rank)
+        ++stages.back();
+    }
     extend();
   }
   std::vector<StepList> lists;
 
 private:
   /// What has run of a unit.
-  enum State : uint8_t { None, Kept, Stashed, Again, Done };
+  enum State : uint8_t { None, Kept, Stashed, Again, HasGradient, Done };
+
+  /// True if the unit before it of its direction has run its own step.
+  bool isNext(unsigned unit, State before) const {
+    return !kinds.plain || unit == 0 || stages[unit] != stages[unit - 1] ||
+           (before == None ? states[unit - 1] != None
+                           : states[unit - 1] >= HasGradient);
+  }
 
   void extend() {
     if (all_of(states, [](State state) { return state == Done; })) {
@@ -76,12 +98,15 @@ private:
     }
     for (unsigned unit = 0; unit != states.size(); ++unit) {
       State before = states[unit];
+      if (!isNext(unit, before))
+        continue;
       auto add = [&](StepKind kind, State after) {
-        list.push_back(Step(kind, rank, unit));
+        list.push_back(Step(kind, stages[unit], unit));
         states[unit] = after;
         extend();
         // The same as an overlap with the step before.
-        if (list.size() > 1 && canJoin(list[list.size() - 2], list.back())) {
+        if (!kinds.plain && list.size() > 1 &&
+            canJoin(list[list.size() - 2], list.back())) {
           list[list.size() - 2].setJoined(true);
           extend();
           list[list.size() - 2].setJoined(false);
@@ -91,25 +116,36 @@ private:
       };
       if (before == None) {
         add(StepKind::F, Kept);
-        add(StepKind::F, Stashed);
+        if (kinds.recomputes)
+          add(StepKind::F, Stashed);
       } else if (before == Stashed) {
         add(StepKind::R, Again);
+      } else if (before == HasGradient) {
+        add(StepKind::W, Done);
       } else if (before != Done) {
         add(StepKind::B, Done);
+        if (kinds.forms)
+          add(StepKind::I, HasGradient);
       }
     }
   }
   bool canJoin(Step a, Step b) const {
     bool isFree = list.size() < 3 || !list[list.size() - 3].joined();
-    bool isPair = (a.kind() == StepKind::F && b.kind() == StepKind::B) ||
-                  (a.kind() == StepKind::B && b.kind() == StepKind::F);
+    auto isBackward = [](Step step) {
+      return step.kind() == StepKind::B || step.kind() == StepKind::I;
+    };
+    bool isPair = (a.kind() == StepKind::F && isBackward(b)) ||
+                  (isBackward(a) && b.kind() == StepKind::F);
     return isFree && isPair && a.unit() != b.unit();
   }
 
   const ScheduleHeader &header;
   unsigned rank;
+  ListKinds kinds;
   DiagEngine &diags;
   std::vector<State> states;
+  /// By unit, its stage on the rank.
+  std::vector<unsigned> stages;
   StepList list;
 };
 
@@ -184,7 +220,8 @@ TEST(Lists, AgreeWithAllLists) {
   for (unsigned round = 0; round != rounds; ++round) {
     ScheduleHeader header =
         randomHeader(random, 2, 2, *Rational::make(16 + random.below(16), 4));
-    AllLists first(header, 0, diags), second(header, 1, diags);
+    ListKinds kinds{.recomputes = true};
+    AllLists first(header, 0, kinds, diags), second(header, 1, kinds, diags);
     std::optional<Rational> optimum;
     bool hasR = false, hasPair = false;
     Schedule both(header);
@@ -227,6 +264,87 @@ TEST(Lists, AgreeWithAllLists) {
   EXPECT_LT(missed, 3u);
   EXPECT_GT(recomputed, 3u);
   EXPECT_GT(paired, 3u);
+}
+
+/// The least makespan of all lists of all ranks; empty if none can run.
+std::optional<Rational> leastOf(const ScheduleHeader &header, ListKinds kinds,
+                                DiagEngine &diags) {
+  std::vector<AllLists> all;
+  for (unsigned rank = 0; rank != header.numRanks; ++rank)
+    all.emplace_back(header, rank, kinds, diags);
+  std::optional<Rational> least;
+  Schedule schedule(header);
+  schedule.ranks.resize(header.numRanks);
+  auto extend = [&](auto &self, unsigned rank) -> void {
+    if (rank == header.numRanks) {
+      auto run = simulate(schedule, diags);
+      if (failed(run))
+        return;
+      Rational makespan = run->time(run->makespan());
+      least = least ? std::min(*least, makespan) : makespan;
+      return;
+    }
+    for (const StepList &list : all[rank].lists) {
+      schedule.ranks[rank] = list;
+      self(self, rank + 1);
+    }
+  };
+  extend(extend, 0);
+  return least;
+}
+
+TEST(Lists, AgreeWithAllListsOfTwoDirections) {
+  SourceFiles files;
+  DiagEngine diags(files, [](const Diagnostic &) {});
+  search::Random random(11);
+  struct {
+    unsigned ranks, microbatches;
+    ListKinds kinds;
+    unsigned rounds;
+  } sizes[] = {{4, 2, {}, 2},
+               {2, 2, {.forms = true, .plain = true}, 12},
+               {2, 4, {.plain = true}, 3}};
+  unsigned missed = 0, exact = 0, number = 0;
+  for (const auto &size : sizes)
+    for (unsigned round = 0; round != size.rounds; ++round, ++number) {
+      // One or two micro-batches fit.
+      ScheduleHeader header = randomHeader(
+          random, size.ranks, size.microbatches, 4 * (1 + random.below(2)));
+      std::vector<uint32_t> up = search::placementMap(false, size.ranks, 1);
+      header.placement = Placement({up, {up.rbegin(), up.rend()}});
+      if (size.kinds.plain) {
+        header.costs.set(Figure::Overlap, 1);
+        header.costs.set(Figure::Factor, 1, {FigureScope::Microbatch, 1});
+      }
+      std::optional<Rational> optimum = leastOf(header, size.kinds, diags);
+      ASSERT_TRUE(optimum) << number;
+      search::ListMoves moves;
+      moves.overlaps = true;
+      moves.forms = size.kinds.forms;
+      std::vector<Schedule> starts;
+      for (bool isSecondFirst : {false, true})
+        starts.push_back(
+            search::serialLists(header, moves.forms, isSecondFirst));
+      std::optional<Rational> found = searched(
+          header, starts, moves, search::workPerEffort / 50, diags);
+      ASSERT_TRUE(found) << number;
+      EXPECT_GE(*found, *optimum) << number;
+      missed += *found != *optimum;
+      auto model = search::makeModel(header, /*split=*/moves.forms, diags);
+      ASSERT_TRUE(succeeded(model)) << number;
+      search::LowerBound bound =
+          search::relaxedBound(*model, moves.forms, *optimum,
+                               search::Budget(search::workPerEffort / 100));
+      EXPECT_LE(bound.bound, *optimum) << number;
+      exact += bound.bound == *optimum;
+      // Words have the steps of both directions.
+      auto words = search::wordsOf(*model, tightStart(header));
+      ASSERT_TRUE(words) << number;
+      EXPECT_TRUE(
+          succeeded(verify(search::makeSchedule(*model, *words), diags)));
+    }
+  EXPECT_LT(missed, 3u);
+  EXPECT_GT(exact, 2u);
 }
 
 TEST(Lists, AreNeverWorseThanTheirStarts) {
