@@ -336,7 +336,7 @@ def receives():
         del posted[:]
         ahead.begin()
         for receive in order:
-            ahead.take(receive, lambda *transfer: posted.append(transfer) or transfer)
+            ahead.take(receive, lambda transfer: posted.append(transfer) or transfer)
             yield len(posted)
         ahead.end()
 

@@ -1,7 +1,8 @@
 # RUN: %torch-python %s
 """What an executor holds does not grow with the number of micro-batches: the units that
 wait for their backwards are those of the report's peak, what else is alive is a few
-tensors, and nothing is left after the step."""
+tensors, and nothing is left after the step. The output of a unit lives until it has been
+sent, and not until its backward."""
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 import gc
@@ -54,10 +55,10 @@ class Marked(torch.autograd.Function):
 
 
 class Stage(nn.Module):
-    def __init__(self, units, tensors):
+    def __init__(self, units, tensors, outputs):
         super().__init__()
         self.linear = nn.Linear(WIDTH, WIDTH)
-        self.units, self.tensors = units, tensors
+        self.units, self.tensors, self.outputs = units, tensors, outputs
 
     def forward(self, x):
         result = Marked.apply(self.linear(x), self.units)
@@ -65,6 +66,7 @@ class Stage(nn.Module):
             result.register_hook(self.tensors.add)
         for tensor in x, result:
             self.tensors.add(tensor)
+        self.outputs.add(result)
         return result
 
 
@@ -73,8 +75,8 @@ def alive(mesh, case):
     name, microbatches = case
     rank = mesh["pp"].get_local_rank()
     plan = pipec.compile(name, target="pytorch", ranks=mesh["pp"].size(), microbatches=microbatches)
-    units, tensors = Live(), Live()
-    stages = [PipelineStage(Stage(units, tensors), s, plan.stages, torch.device("cpu"), group=mesh["pp"].get_group())
+    units, tensors, outputs = Live(), Live(), Live()
+    stages = [PipelineStage(Stage(units, tensors, outputs), s, plan.stages, torch.device("cpu"), group=mesh["pp"].get_group())
               for s in plan.stages_of(rank)]
     schedule = pipec.torch.executor(plan, stages, nn.functional.mse_loss, microbatches,
                                     patience=30)
@@ -82,7 +84,7 @@ def alive(mesh, case):
     first, last = (any(ranks[end] == rank for ranks in plan.maps) for end in (0, -1))
     left = []
     for _ in range(2):  # the second one receives ahead
-        units.peak = tensors.peak = 0
+        units.peak = tensors.peak = outputs.peak = 0
         losses = []
         schedule.step(*((x,) if first else ()), **(dict(target=target, losses=losses) if last else {}), return_outputs=False)
         assert all(loss.grad_fn is None for loss in losses) and bool(losses) == last
@@ -92,7 +94,7 @@ def alive(mesh, case):
         tensors.known.pop(x.untyped_storage()._cdata, None)
         left.append((units.now(), tensors.now()))
     # The batch is one of the tensors on the first rank.
-    return plan.report().ranks[rank].peak, units.peak, tensors.peak, left
+    return plan.report().ranks[rank].peak, units.peak, tensors.peak, outputs.peak, left
 
 
 # Split backwards free what the mark is in before their W.
@@ -100,10 +102,12 @@ WHOLE = ("one_f_one_b", "gpipe")
 cases = [(name, m) for name in (*WHOLE, "zb1p", "zbv") for m in (8, 24)]
 peaks = {}
 for (name, m), ranks in zip(cases, executors.run(4, cases, function=alive)):
-    for rank, (peak, units, tensors, left) in enumerate(ranks):
+    for rank, (peak, units, tensors, outputs, left) in enumerate(ranks):
         assert units == peak if name in WHOLE else units <= peak, (name, m, rank, units, peak)
         # An input and an output for each unit, receives ahead and their gradients, sends of both kinds.
         assert tensors <= 2 * peak + 2 * (RECEIVES_AHEAD + 2) + 4, (name, m, rank, tensors, peak)
+        # Two sends under way, and what is sent next. (A loss keeps the output that it is of.)
+        assert name not in WHOLE or rank == 3 or outputs <= 3, (name, m, rank, outputs)
         assert left == [(0, 0)] * 2, (name, m, rank, left)
         peaks[name, m, rank] = peak, units, tensors
 for rank in range(4):

@@ -9,6 +9,9 @@ from typing import Any, Callable, ContextManager, Iterator, NamedTuple, Sequence
 
 import torch
 
+NOTHING: ContextManager[Any] = contextlib.nullcontext()
+"""A context without an effect. (To make one for each use takes longer than to enter it.)"""
+
 # ---------------------------------------------------------------- recomputation
 
 class Stash:
@@ -81,7 +84,7 @@ class Streams:
     def on(self, number: int) -> ContextManager[Any]:
         """Within it, a stage of stream `number` runs; 0 is the stream of the caller."""
         if not self.stages or number == 0:
-            return contextlib.nullcontext()
+            return NOTHING
         context: ContextManager[Any] = torch.cuda.stream(self.stages[number - 1])
         return context
 
@@ -106,7 +109,7 @@ class Streams:
     def posting(self, *sent: tuple[Sequence[torch.Tensor], Made | None], receives: bool = False) -> ContextManager[None]:
         """Within it, sends are posted that wait for their tensors, and for nothing else.
         What is received into memory of the current stream waits for it."""
-        return contextlib.nullcontext() if self.sends is None else self._posting(self.sends, sent, receives)
+        return NOTHING if self.sends is None else self._posting(self.sends, sent, receives)
 
     @contextlib.contextmanager
     def _posting(self, sends: torch.cuda.Stream, sent: Sequence[tuple[Sequence[torch.Tensor], Made | None]],

@@ -347,6 +347,10 @@ class Executor:
             return list(arg_mbs or [()] * count), list(kwarg_mbs or [{}] * count)
         if not args and not kwargs:
             return [()] * count, [{}] * count
+        if not (kwargs or self._args_chunk_spec or self._kwargs_chunk_spec) and \
+                all([type(arg) is torch.Tensor and arg.dim() > 0 and len(arg) >= count for arg in args]):
+            # As below, in a tenth of the time.
+            return list(zip(*[torch.tensor_split(arg, count) for arg in args])), [{}] * count
         inputs, keywords = split_args_kwargs_into_chunks(args, kwargs, count, self._args_chunk_spec,
                                                          self._kwargs_chunk_spec)
         if len(inputs) != count:

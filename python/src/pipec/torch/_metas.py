@@ -20,6 +20,9 @@ class Meta(NamedTuple):
     def of(tensors: Sequence[torch.Tensor]) -> list[Meta]:
         return [Meta(tensor.shape, tensor.dtype) for tensor in tensors]
 
+    def is_of(self, tensor: torch.Tensor) -> bool:
+        return tensor.shape == self.shape and tensor.dtype == self.dtype
+
     def empty(self, device: torch.device) -> torch.Tensor:
         return torch.empty(self.shape, dtype=self.dtype, device=device)
 

@@ -11,6 +11,7 @@ from ._parts import Edge, Part
 from ._source import METHODS
 from ._transfers import Ahead, Posted, Transfers, text_of
 
+WAITS = {kind: METHODS[f"WAIT_{kind}"] for kind in ("SEND_F", "SEND_B")}
 HEADERS = 1
 """The tag of headers; those of what follows them are larger, and 0 is that of the rest."""
 
@@ -61,7 +62,8 @@ class Moving:
             posted = posted.rest(*posted.tensors)
             self._transfers.wait(posted)
             values[unit] = posted
-        self._streams.use(posted.tensors, posted.made)
+        if posted.made is not None:
+            self._streams.use(posted.tensors, posted.made)
         return posted.tensors
 
     def take(self, values: dict[int, Posted], unit: int) -> Tensors:
@@ -72,35 +74,46 @@ class Moving:
 
     # Sends
 
-    def _to_send(self, kind: str, stage: int, unit: int, *other: int) -> tuple[int, Posted]:
+    def _to_send(self, step: tuple[Any, ...]) -> tuple[int, Posted]:
         """The peer of a send, and what is posted."""
-        edge = self.edge(kind, stage, unit, *other)
+        kind, stage, unit = step[:3]
+        edge = self.edge(*step)
         peer, values = (edge.target_rank, edge.outputs) if kind == "SEND_F" else (edge.source_rank, edge.gradients)
         posted = values.pop(unit)
-        tensors, made = posted.tensors, posted.made
-        if not all([tensor.is_contiguous() for tensor in tensors]):
-            with self._streams.on(self.part(stage, unit).stream):
-                tensors = tuple([tensor.contiguous() for tensor in tensors])
-                made = self._streams.made()
-        return peer, Posted([], tensors, ((kind, stage, unit, *other), self.slices, peer), made)
+        posted.name = step, self.slices, peer
+        for tensor in posted.tensors:
+            if not tensor.is_contiguous():
+                with self._streams.on(self.part(stage, unit).stream):
+                    posted.tensors = tuple([tensor.contiguous() for tensor in posted.tensors])
+                    posted.made = self._streams.made()
+                break
+        return peer, posted
 
     def _send(self, *step: Any) -> None:
-        while self._sends and all([work.is_completed() for work in next(iter(self._sends.values())).works]):
-            self._wait_send(next(iter(self._sends)))  # (does not wait; gloo never says that a work is completed)
+        sends = self._sends
+        if not self._transfers.independent:  # (gloo never says that a work is completed)
+            while sends and all([work.is_completed() for work in next(iter(sends.values())).works]):
+                self._wait_send(next(iter(sends)))  # (does not wait)
         # Where headers travel, ranks wait at receives, for which the budget is not proven.
-        while self.most_sends and not self.headers and len(self._sends) >= self.most_sends:
-            oldest = next(iter(self._sends))
-            getattr(self, METHODS[f"WAIT_{oldest[0]}"])(*oldest[1:])
-            self._sends.pop(oldest, None)  # (which a handler may have left)
-        peer, sent = self._to_send(*step)
-        with self._streams.posting((sent.tensors, sent.made)):
-            if self.headers and step[0] == "SEND_F":
-                header = header_of(Meta.of(sent.tensors), self._transfers.device)
-                first = self._transfers.post(True, peer, sent._replace(tensors=(header,)), HEADERS)
-                posted = self._transfers.post(True, peer, sent, self._tag(*step))
-                self._sends[step] = posted._replace(works=first.works + posted.works, tensors=(header, *sent.tensors))
-            else:
-                self._sends[step] = self._transfers.post(True, peer, sent)
+        while len(sends) >= self.most_sends > 0 and not self.headers:
+            oldest = next(iter(sends))
+            getattr(self, WAITS[oldest[0]])(*oldest[1:])
+            sends.pop(oldest, None)  # (which a handler may have left)
+        peer, posted = self._to_send(step)
+        if self._streams.sends is None:
+            self._post_send(step, peer, posted)
+        else:
+            with self._streams.posting((posted.tensors, posted.made)):
+                self._post_send(step, peer, posted)
+        sends[step] = posted
+
+    def _post_send(self, step: tuple[Any, ...], peer: int, posted: Posted) -> None:
+        if not self.headers or step[0] == "SEND_B":
+            return self._transfers.post(True, peer, posted)
+        header = Posted(posted.works, (header_of(Meta.of(posted.tensors), self._transfers.device),), posted.name)
+        self._transfers.post(True, peer, header, HEADERS)
+        self._transfers.post(True, peer, posted, self._tag(*step))
+        posted.tensors += header.tensors
 
     def _tag(self, *step: Any) -> int:
         """The tag of outputs that follow a header: receives of several may be posted in
@@ -112,43 +125,50 @@ class Moving:
         """Waits for a send, before its tensors may be freed. It may have ended before."""
         if posted := self._sends.pop(step, None):
             self._transfers.wait(posted)
-            self._streams.use(posted.tensors, posted.made)
+            if posted.made is not None:
+                self._streams.use(posted.tensors, posted.made)
 
     def sent(self, part: Part, unit: int) -> None:
         """The outputs of a unit have arrived: their gradients are here."""
-        for other in [(), *((edge.target,) for edge in part.targets)]:
-            self._wait_send(("SEND_F", part.index, unit, *other))
+        if not self._sends:
+            return
+        self._wait_send(("SEND_F", part.index, unit))
+        for edge in part.targets:
+            self._wait_send(("SEND_F", part.index, unit, edge.target))
 
     # Receives
 
-    def _to_receive(self, kind: str, stage: int, unit: int, *other: int) -> tuple[int, Posted]:
-        edge = self.edge(kind, stage, unit, *other)
-        peer, metas = (edge.source_rank, edge.metas[unit]) if kind == "RECV_F" else \
+    def _to_receive(self, step: tuple[Any, ...]) -> tuple[int, Posted]:
+        edge = self.edge(*step)
+        unit = step[2]
+        peer, metas = (edge.source_rank, edge.metas[unit]) if step[0] == "RECV_F" else \
             (edge.target_rank, edge.gradient_metas_of(unit))
         device = self._transfers.device
-        return peer, Posted([], tuple([meta.empty(device) for meta in metas]), ((kind, stage, unit, *other), self.slices, peer),
-                            self._streams.room())
+        return peer, Posted([], tuple([meta.empty(device) for meta in metas]), (step, self.slices, peer), self._streams.room())
 
-    def _received(self, posted: Posted, kind: str, stage: int, unit: int, *other: int) -> None:
-        edge = self.edge(kind, stage, unit, *other)
-        (edge.outputs if kind == "RECV_F" else edge.gradients)[unit] = posted
+    def _received(self, posted: Posted, step: tuple[Any, ...]) -> None:
+        edge = self.edge(*step)
+        (edge.outputs if step[0] == "RECV_F" else edge.gradients)[step[2]] = posted
 
     def _receive(self, *step: Any) -> None:
         # Ahead of its forward, the shapes of a gradient are not known.
         ahead = not self.headers or not self._ahead.known
-        self._received(self._ahead.take(step, self._post_receive) if ahead else self._post_receive(*step), *step)
+        self._received(self._ahead.take(step, self._post_receive) if ahead else self._post_receive(step), step)
 
-    def _post_receive(self, *step: Any) -> Posted:
-        if not self.headers or step[0] == "RECV_B":
-            return self._transfers.post(False, *self._to_receive(*step))
+    def _post_receive(self, step: tuple[Any, ...], tag: int = 0) -> Posted:
+        """Posts a receive, of the header where there is one. With a `tag`, of what follows it."""
+        if not self.headers or step[0] == "RECV_B" or tag:
+            peer, posted = self._to_receive(step)
+            self._transfers.post(False, peer, posted, tag)
+            return posted
         edge = self.edge(*step)
 
         def rest(header: Any) -> Posted:
             edge.metas[step[2]] = metas_in(header)
-            return self._transfers.post(False, *self._to_receive(*step), self._tag(*step))
+            return self._post_receive(step, self._tag(*step))
 
-        header = Posted([], (HEADER.empty(self._transfers.device),), (step, self.slices, edge.source_rank), None, rest)
-        posted = self._transfers.post(False, edge.source_rank, header, HEADERS)
+        posted = Posted([], (HEADER.empty(self._transfers.device),), (step, self.slices, edge.source_rank), None, rest)
+        self._transfers.post(False, edge.source_rank, posted, HEADERS)
         if self._transfers.independent:
             return posted
         self._transfers.wait(posted)
@@ -186,15 +206,15 @@ class Moving:
         operations = []
         for member in members:
             sends = member[0].startswith("SEND")
-            peer, posted = (self._to_send if sends else self._to_receive)(*member)
+            peer, posted = (self._to_send if sends else self._to_receive)(member)
             operations += [self._transfers.operation(sends, tensor, peer) for tensor in posted.tensors]
             planned.append((sends, member, posted))
         sent = [(posted.tensors, posted.made) for sends, _, posted in planned if sends]
         with self._streams.posting(*sent, receives=len(sent) < len(planned)):
             works = self._transfers.post_batch(operations, ", ".join(text_of(posted.name) for *_, posted in planned))
         for sends, member, posted in planned:
-            posted = posted._replace(works=works)
+            posted.works = works
             if sends:
                 self._sends[member] = posted
             else:
-                self._received(posted, *member)
+                self._received(posted, member)

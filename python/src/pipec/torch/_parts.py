@@ -42,6 +42,8 @@ class Part:
     def __init__(self, index: int, replicas: Replicas, device: torch.device, sources: Sequence[Edge], targets: Sequence[Edge]):
         self.index, self.replicas, self.device = index, replicas, device
         self.module = replicas.module
+        self.plain = type(replicas) is Replicas
+        """Whether its steps need nothing of `replicas`."""
         self.sources, self.targets = tuple(sources), tuple(targets)
         """The edges to the stages that this one takes its inputs from, and to those that
         take its outputs, in ascending order. A stage without sources takes the batch, one
@@ -53,9 +55,9 @@ class Part:
         for that of the caller."""
         self.other: int | None = None
         """The rank of the same stage in the other direction."""
-        # By unit: the inputs from each source and the outputs, for the
-        # backward; what the first half of a split backward leaves to the second.
-        self.kept: dict[int, tuple[list[Tensors], Tensors]] = {}
+        # By unit: the inputs from each source and the outputs or their edges,
+        # for the backward; what the first half of a split backward leaves to the second.
+        self.kept: dict[int, tuple[list[Tensors], Sequence[Any]]] = {}
         self.split: dict[int, Any] = {}
         # By unit, what a handler has taken: the outputs with gradients, and these.
         self.roots: dict[int, tuple[list[torch.Tensor], list[Any]]] = {}
@@ -110,6 +112,8 @@ def make_parts(plan: Source, stages: Sequence[_PipelineStageBase]) -> list[dict[
 def check_outputs(part: Part, outputs: Sequence[Any]) -> None:
     """Raises TypeError for what stages cannot exchange."""
     for output in outputs:
+        if type(output) is torch.Tensor:
+            continue
         if not isinstance(output, torch.Tensor):
             raise TypeError(f"stage {part.index} gives {type(output).__name__}; stages exchange tensors and tuples of them")
         if isinstance(output, DTensor):

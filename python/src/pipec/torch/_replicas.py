@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from typing import Any, ContextManager, Iterable
 
 import torch
@@ -11,6 +10,8 @@ import torch.distributed as dist
 from torch.distributed.fsdp import FSDPModule
 from torch.distributed.pipelining.stage import _PipelineStageBase
 from torch.nn.parallel import DistributedDataParallel
+
+from ._copies import NOTHING
 
 
 class Replicas:
@@ -33,7 +34,7 @@ class Replicas:
 
     def quiet(self) -> ContextManager[Any]:
         """Within it, gradients are accumulated and not exchanged."""
-        return contextlib.nullcontext()
+        return NOTHING
 
     def unshard(self) -> None: ...
 

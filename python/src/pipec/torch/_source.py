@@ -55,6 +55,8 @@ class Extras(NamedTuple):
     """Those whose saved tensors are copied to the host."""
     updated: tuple[int, ...] = ()
     """The stages that have an `UPDATE`, ascending."""
+    split: bool = False
+    """Whether any backwards are split."""
 
 
 class Source:
@@ -121,8 +123,9 @@ class Source:
 
     def extras_of(self, rank: int) -> Extras:
         """What the list of a rank has besides forwards, backwards and transfers."""
+        split = re.search(r'\bx\.backward_input\(|"I"', self.text) is not None
         if not re.search(r'\bx\.(recompute|offload|update)\(|"R"', self.text):
-            return Extras()
+            return Extras(split=split)
         remade = frozenset((step[1], step[2]) for step in self.steps_of(rank) if step[0] == "R")
         saved, copied, updated = set(), set(), set()
         for kind, stage, *units in self.steps_of(rank):
@@ -132,7 +135,7 @@ class Source:
                 copied.add((stage, units[0]))
             elif kind == "UPDATE":
                 updated.add(stage)
-        return Extras(remade, frozenset(copied), tuple(sorted(updated)))
+        return Extras(remade, frozenset(copied), tuple(sorted(updated)), split)
 
     def line_of(self, line: int) -> int | None:
         """The line of the program that a line of this source comes from."""

@@ -7,7 +7,7 @@ import contextlib
 import datetime
 import socket
 import time
-from typing import Any, Callable, Iterator, NamedTuple, Sequence, Union
+from typing import Any, Callable, Iterator, Sequence, Union
 
 import torch
 import torch.distributed as dist
@@ -40,19 +40,24 @@ class LostError(RuntimeError):
     """A transfer that failed."""
 
 
-class Posted(NamedTuple):
-    """A transfer that was posted."""
+class Posted:
+    """A transfer that was posted, or is to be. (One object throughout: a tuple for each
+    state takes a microsecond of each transfer.)"""
 
-    works: list[Any]
-    """What is still waited for. The transfers of a batch share this list: a work of
-    gloo can be waited for only once."""
-    tensors: tuple[torch.Tensor, ...]
-    name: Name
-    """For messages."""
-    made: Made | None = None
-    """Where the tensors are made; None for what nothing else waits for."""
-    rest: Callable[[torch.Tensor], Posted] | None = None
-    """Of a header that is received: what posts the receive of the tensors."""
+    __slots__ = "works", "tensors", "name", "made", "rest"
+
+    def __init__(self, works: list[Any], tensors: tuple[torch.Tensor, ...], name: Name = "", made: Made | None = None,
+                 rest: Callable[[torch.Tensor], Posted] | None = None):
+        self.works = works
+        """What is still waited for. The transfers of a batch share this list: a work of
+        gloo can be waited for only once."""
+        self.tensors = tensors
+        self.name = name
+        """For messages."""
+        self.made = made
+        """Where the tensors are made; None for what nothing else waits for."""
+        self.rest = rest
+        """Of a header that is received: what posts the receive of the tensors."""
 
 
 Receive = tuple[Any, ...]
@@ -86,17 +91,19 @@ class Ahead:
         if self._positions is None:
             self._order.clear()  # of a run that failed
 
-    def take(self, receive: Receive, post: Callable[..., Posted]) -> Posted:
+    def take(self, receive: Receive, post: Callable[[Receive], Posted]) -> Posted:
         """The next receive of the list; `post` posts one."""
         if self._positions is None:
             self._order.append(receive)
-            return post(*receive)
-        if receive not in self._positions:
+            return post(receive)
+        position = self._positions.get(receive)
+        if position is None:
             raise RuntimeError(f"{receive[0]} s{receive[1]} m{receive[2]} was not among the receives of the first run")
-        position = self._positions[receive]
-        for other in self._order[self._next:position + 1 + self._depth]:
-            self._posted[other] = post(*other)
-        self._next = max(self._next, position + 1 + self._depth)
+        end = position + 1 + self._depth
+        if self._next < end:
+            for other in self._order[self._next:end]:
+                self._posted[other] = post(other)
+            self._next = end
         return self._posted.pop(receive)
 
     def end(self) -> None:
@@ -158,7 +165,7 @@ class Transfers:
     def _group(self, sends: bool, peer: int) -> dist.ProcessGroup:
         return self._groups.get((self.rank, peer) if sends else (peer, self.rank), self.group)
 
-    def post(self, sends: bool, peer: int, planned: Posted, tag: int = 0) -> Posted:
+    def post(self, sends: bool, peer: int, posted: Posted, tag: int = 0) -> None:
         """Posts sends to `peer`, or receives from it. With gloo, transfers with different
         tags may be received in another order than they are sent."""
         ends = self._ends.get((sends, peer))
@@ -168,10 +175,10 @@ class Transfers:
             ends = self._ends[sends, peer] = group.send if sends else group.recv, there
         do, there = ends
         try:
-            works = [do([torch.view_as_real(tensor) if tensor.is_complex() else tensor], there, tag) for tensor in planned.tensors]
+            for tensor in posted.tensors:
+                posted.works.append(do([torch.view_as_real(tensor) if tensor.is_complex() else tensor], there, tag))
         except RuntimeError as error:
-            raise LostError(self._failed(text_of(planned.name), str(error))) from error
-        return Posted(works, *planned[1:])
+            raise LostError(self._failed(text_of(posted.name), str(error))) from error
 
     def operation(self, sends: bool, tensor: torch.Tensor, peer: int) -> dist.P2POp:
         """The same as a member of a batch."""
@@ -210,8 +217,6 @@ class Transfers:
         """Waits for a transfer. Raises LostError when it fails, or takes longer than the
         patience, with what the ranks of the group wait for."""
         works = posted.works
-        if not works:
-            return
         try:
             while works:
                 work = works.pop()

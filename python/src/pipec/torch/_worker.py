@@ -4,14 +4,14 @@ the modules and transfers of PyTorch."""
 
 from __future__ import annotations
 
-import contextlib
 import functools
 from typing import Any, Callable, ContextManager, Mapping, Sequence
 
 import torch
+from torch.autograd.graph import GradientEdge, get_gradient_edge
 from torch.distributed.pipelining._backward import stage_backward_input, stage_backward_weight
 
-from ._copies import Copies, Saved, Stash, hollow, instead, storage_of
+from ._copies import NOTHING, Copies, Saved, Stash, hollow, instead, storage_of
 from ._metas import Meta, Tensors, has_gradient, meta_text, unit_text
 from ._moving import Moving
 from ._parts import Part, check_outputs
@@ -35,6 +35,7 @@ class Worker(Moving):
         self._ties = ties
         self._loss_fn, self._loss_scale = loss_fn, loss_scale
         self.extras, self._optimizers = extras, optimizers or {}
+        self._keeps_edges = keeps_edges and not self.extras.split
         # Stages of a model in two directions whose optimizers run at the end.
         self._late_updates: list[int] = []
         # Stages whose gradients are final.
@@ -155,7 +156,7 @@ class Worker(Moving):
     def _forward(self, part: Part, unit: int, inputs: list[Tensors], stash: Stash | None = None) -> None:
         """Runs a forward with gradients, and keeps what the backward needs. With a stash
         it runs for the second time, and its outputs are there already."""
-        recorded: ContextManager[Any] = contextlib.nullcontext()
+        recorded = NOTHING
         copied = (part.index, unit) in self.extras.copied
         if copied:
             recorded = self._copies(part, unit).recording(self._stays(part, unit))
@@ -163,9 +164,10 @@ class Worker(Moving):
             leaves = [tuple(map(hollow, tensors)) for tensors in inputs]
         else:
             leaves = inputs
-        for value in (value for tensors in leaves for value in tensors):
-            if has_gradient(value):
-                value.requires_grad_()
+        for tensors in leaves:
+            for value in tensors:
+                if has_gradient(value):
+                    value.requires_grad_()
         with recorded:
             if copied:
                 inputs = [tuple([instead(leaf, value.detach()) if has_gradient(value) else value for leaf, value in zip(*pair)])
@@ -174,8 +176,10 @@ class Worker(Moving):
             del inputs
             if stash is None:
                 self.give(part, unit, result)
-            outputs = self.ends_with(part, unit, result)
-            if part.targets and (copied or stash is not None):
+            outputs: Sequence[Any] = self.ends_with(part, unit, result)
+            if part.targets and self._keeps_edges and not self.handled:
+                outputs = [edge_of(output) for output in outputs if has_gradient(output)]
+            elif part.targets and (copied or stash is not None):
                 outputs = tuple([instead(output, hollow(output)) if output.requires_grad else hollow(output)
                                  for output in outputs])
         part.kept[unit] = leaves, outputs
@@ -195,8 +199,10 @@ class Worker(Moving):
     def _call(self, part: Part, unit: int, inputs: list[Tensors], stash: Stash | None = None) -> Any:
         """What the module of a stage gives for a unit."""
         values = [value for tensors in inputs for value in tensors] if inputs else self.args[unit]
+        if part.plain and stash is None and self.slices == 1:
+            return part.module(*values, **self.kwargs[unit])
         part.replicas.ready()
-        random: ContextManager[Any] = contextlib.nullcontext() if stash is None else stash.restored()
+        random = NOTHING if stash is None else stash.restored()
         with part.replicas.quiet(), random:
             with self._context(part, unit):
                 return part.module(*values, **self.kwargs[unit])
@@ -230,7 +236,7 @@ class Worker(Moving):
     def _context(self, part: Part, unit: int) -> ContextManager[Any]:
         """What a forward runs in: the context of its micro-batch."""
         if self.slices == 1:
-            return contextlib.nullcontext()
+            return NOTHING
         return part.contexts.setdefault(unit // self.slices, Context(self.slices)).running(unit % self.slices)
 
     def leave(self, part: Part, unit: int) -> None:
@@ -246,14 +252,15 @@ class Worker(Moving):
         check_outputs(part, outputs)
         if self.headers:
             return
-        found, due = Meta.of(outputs), part.targets[0].metas[unit]
-        if found != due:
+        due = part.targets[0].metas[unit]
+        if len(due) != len(outputs) or not all([meta.is_of(output) for meta, output in zip(due, outputs)]):
+            found = Meta.of(outputs)
             which = f"micro-batch {unit // self.slices}" + (f", slice {unit % self.slices}" if self.slices > 1 else "")
             raise ValueError(f"stage {part.index} gives {meta_text(found)} for {which}, and gave {meta_text(due)} in the "
                              "first run; with dynamic_shapes=True they may differ")
 
-    def output_gradients(self, part: Part, unit: int, outputs: Tensors) -> tuple[list[torch.Tensor], list[Any]]:
-        """The outputs that have a gradient, and their gradients."""
+    def output_gradients(self, part: Part, unit: int, outputs: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+        """The outputs that have a gradient, or their edges, and their gradients."""
         if unit in part.roots:  # a handler has asked for them
             return part.roots.pop(unit)
         if not part.targets:
@@ -263,12 +270,19 @@ class Worker(Moving):
         self.sent(part, unit)
         for other in others:
             first = tuple(mine + theirs for mine, theirs in zip(first, other))
-        pairs = zip([output for output in outputs if has_gradient(output)], first)
-        pairs_wanted = [(output, gradient) for output, gradient in pairs if output.requires_grad]
-        return [output for output, _ in pairs_wanted], [gradient for _, gradient in pairs_wanted]
+        if len(outputs) > len(first):
+            outputs = [output for output in outputs if has_gradient(output)]
+        roots, gradients = [], []
+        for output, gradient in zip(outputs, first):
+            if output is not None and (type(output) is GradientEdge or output.requires_grad):
+                roots.append(output)
+                gradients.append(gradient)
+        return roots, gradients
 
     def hand_back(self, part: Part, unit: int, inputs: list[Tensors]) -> None:
         """Gives the gradients of the inputs to the sources."""
+        if not part.sources:
+            return
         made = self._streams.made()
         for edge, tensors in zip(part.sources, inputs):
             gradients = []
@@ -282,13 +296,18 @@ class Worker(Moving):
         self._on_stream(stage, unit, self._backward)
 
     def _backward(self, part: Part, unit: int) -> None:
-        self._reloaded(part, unit, last=True)
+        if part.copies:
+            self._reloaded(part, unit, last=True)
         inputs, outputs = part.kept.pop(unit)
         roots, gradients = self.output_gradients(part, unit, outputs)
-        part.replicas.ready()
-        with part.replicas.quiet():
+        if part.plain:
             _backward_from(roots, gradients)
-        self.leave(part, unit)
+        else:
+            part.replicas.ready()
+            with part.replicas.quiet():
+                _backward_from(roots, gradients)
+        if self.slices > 1:
+            self.leave(part, unit)
         self.hand_back(part, unit, inputs)
         self._end_backward("B", part, unit)
 
@@ -476,13 +495,22 @@ class Worker(Moving):
             add_gradients(part.module.parameters(), theirs)
 
 
+def edge_of(output: torch.Tensor) -> GradientEdge | None:
+    """What a backward begins with in place of an output, whose memory can then be freed."""
+    return get_gradient_edge(output) if output.requires_grad else None
+
+
+# Earlier versions do not keep the graph of an edge of a function in Python.
+keeps_edges = "ownership_token" in GradientEdge._fields
+
 # Without the checks of `torch.autograd.backward`, which take a third of a small backward.
 _run = getattr(torch.autograd.graph, "_engine_run_backward", None)
 
 
-def _backward_from(roots: Sequence[torch.Tensor], gradients: Sequence[torch.Tensor | None]) -> None:
-    """As `torch.autograd.backward`, which is called where it has something to check."""
-    plain = [type(root) is torch.Tensor and gradient is not None and gradient.shape == root.shape
+def _backward_from(roots: Sequence[Any], gradients: Sequence[torch.Tensor | None]) -> None:
+    """As `torch.autograd.backward`, which is called where it has something to check. (The
+    gradients of edges are those of outputs whose shapes are checked.)"""
+    plain = [type(root) is GradientEdge or type(root) is torch.Tensor and gradient is not None and gradient.shape == root.shape
              for root, gradient in zip(roots, gradients)]
     if _run is None or not all(plain):
         torch.autograd.backward(roots, gradients)
