@@ -11,7 +11,8 @@ the median without that of the same computes in a loop, the median over the turn
 the ratio to PyTorch's own schedule, and the processor time of the main thread of rank 0
 per micro-batch, in microseconds, least of the turns, without that of the computes.
 `--empty` has stages that do nothing: what is left is the cost of the steps and of the
-transfers.
+transfers. `--by-hand` adds a loop for 1F1B on two ranks with the calls of PyTorch that
+every executor needs, and no others: the least that a step can take.
 
 `--memory` prints instead how many tensors of the size of an activation are alive, on
 rank 0 and on the last rank: the most within a step, and those that are left after it.
@@ -19,6 +20,7 @@ rank 0 and on the last rank: the most within a step, and those that are left aft
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 import argparse
+import collections
 import gc
 import os
 import statistics
@@ -107,6 +109,59 @@ def computes(modules, width, microbatches, loss_fn):
     return step
 
 
+def by_hand(stage, rank, width, microbatches, loss_fn, x, target):
+    """1F1B on two ranks, with receives four ahead, for tensors whose shapes are known."""
+    group, peer = dist.distributed_c10d._get_default_group(), 1 - rank
+    backward, scale = torch.autograd.graph._engine_run_backward, torch.tensor(1 / microbatches)
+
+    def step():
+        inputs, targets = x.chunk(microbatches), target.chunk(microbatches)
+        received, sent, kept = collections.deque(), collections.deque(), collections.deque()
+
+        def receive(count):
+            for _ in range(count):
+                tensor = torch.empty(BATCH, width)
+                received.append((group.recv([tensor], peer, 0), tensor))
+
+        def arrived():
+            work, tensor = received.popleft()
+            work.wait()
+            return tensor
+
+        def send(tensor):
+            while len(sent) >= 2:
+                sent.popleft()[0].wait()
+            sent.append((group.send([tensor], peer, 0), tensor))
+
+        def first(k):
+            output = stage(inputs[k])
+            kept.append(output)
+            send(output.detach())
+
+        def back(gradient):
+            backward((kept.popleft(),), (gradient,), False, False, (), allow_unreachable=True, accumulate_grad=True)
+
+        receive(min(4, microbatches))
+        if rank == 0:
+            first(0)
+        for k in range(microbatches):
+            if rank == 0 and k + 1 < microbatches:
+                first(k + 1)
+            if k + 4 < microbatches:
+                receive(1)
+            tensor = arrived()
+            if rank == 0:
+                back(tensor)
+                continue
+            kept.append(loss_fn(stage(tensor.requires_grad_()), targets[k]))
+            back(scale)
+            send(tensor.grad)
+        while sent:
+            sent.popleft()[0].wait()
+
+    return step
+
+
 def process(rank, options, name, width, store, out):
     torch.set_num_threads(1)
     dist.init_process_group("gloo", f"file://{store}", rank=rank, world_size=options.ranks)
@@ -135,6 +190,8 @@ def process(rank, options, name, width, store, out):
         dist.barrier()
         dist.destroy_process_group()
         return
+    if options.by_hand:
+        works["loop by hand"] = by_hand(module(width, options.empty), rank, width, microbatches, loss_fn, x, target)
     works["computes alone"] = computes([module(width, options.empty) for _ in held], width, microbatches, loss_fn)
     times = {kind: [[] for _ in range(options.turns)] for kind in works}
     threads = {kind: [] for kind in works}
@@ -170,9 +227,12 @@ def main():
     parser.add_argument("--schedules", default=",".join(OWN), help="some of " + ", ".join(OWN))
     parser.add_argument("--widths", default="64,512")
     parser.add_argument("--empty", action="store_true", help="stages that do nothing")
+    parser.add_argument("--by-hand", action="store_true", help="a loop with nothing but calls of PyTorch, too")
     parser.add_argument("--microbatches", type=int, default=8)
     parser.add_argument("--memory", action="store_true", help="how many activations are alive, without times")
     options = parser.parse_args()
+    if options.by_hand and (options.schedules, options.ranks, options.memory) != ("one_f_one_b", 2, False):
+        parser.error("--by-hand is for times of --schedules=one_f_one_b on two ranks")
     print(f"PyTorch {torch.__version__}, {options.ranks} ranks, {options.microbatches} micro-batches of {BATCH} rows"
           + ("; activations alive" if options.memory else "; milliseconds"))
     print("schedule     width  executor         rank 0: most  left  last rank: most  left" if options.memory else
