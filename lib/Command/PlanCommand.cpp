@@ -16,7 +16,8 @@ LogicalResult runPlan(const CommandRun &given) {
     return pipecMain(int(words.size()), words.data(), out, messages,
                      /*makeServer=*/nullptr, &run.progress);
   };
-  InnerRuns inner(run.program, main, run.err);
+  InnerRuns inner(run.program, main, run.err,
+                  run.args.text(Opt::DiagnosticsFormat) == "json");
   if (run.args.has(Opt::CheckPlan)) {
     StringRef folder = run.args.text(Opt::CheckPlan);
     FailureOr<std::string> makespan = checkPlan(inner, folder, run.diags);

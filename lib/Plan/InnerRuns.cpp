@@ -17,9 +17,29 @@ int InnerRuns::call(const CommandWords &words, std::string &printed) {
   std::vector<const char *> arguments = {program.c_str()};
   for (const std::string &word : words)
     arguments.push_back(word.c_str());
+  if (isJson)
+    arguments.push_back("--diagnostics-format=json");
   messages.clear();
   raw_string_ostream out(printed), own(messages);
   return main(arguments, out, own);
+}
+
+std::string InnerRuns::firstError() const {
+  if (!isJson)
+    return StringRef(messages).split("error: ").second.split('\n').first.str();
+  SmallVector<StringRef> lines;
+  StringRef(messages).split(lines, '\n');
+  for (StringRef line : lines) {
+    Expected<json::Value> value = parseJson(line);
+    if (!value) {
+      consumeError(value.takeError());
+      continue;
+    }
+    const json::Object *object = value->getAsObject();
+    if (object && object->getString("severity") == "error")
+      return object->getString("message").value_or("").str();
+  }
+  return "";
 }
 
 LogicalResult InnerRuns::tryToWrite(const CommandWords &words) {

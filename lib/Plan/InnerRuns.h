@@ -33,9 +33,11 @@ public:
                                       llvm::raw_ostream &out,
                                       llvm::raw_ostream &messages)>;
 
-  /// Messages of commands that must succeed are printed to `err`.
-  InnerRuns(llvm::StringRef program, Main main, llvm::raw_ostream &err)
-      : program(program.str()), main(main), err(err) {}
+  /// Messages of commands that must succeed are printed to `err`, as objects of
+  /// JSON with `isJson`.
+  InnerRuns(llvm::StringRef program, Main main, llvm::raw_ostream &err,
+            bool isJson = false)
+      : program(program.str()), main(main), err(err), isJson(isJson) {}
 
   /// The object that a command prints with `--format=json`; a failure if the
   /// command fails, and then nothing is printed.
@@ -48,6 +50,9 @@ public:
   llvm::LogicalResult tryToWrite(const CommandWords &words);
   llvm::LogicalResult write(const CommandWords &words);
 
+  /// The text of the first error of the last command.
+  std::string firstError() const;
+
   /// The messages of the last command.
   std::string messages;
 
@@ -58,6 +63,7 @@ private:
   std::string program;
   Main main;
   llvm::raw_ostream &err;
+  bool isJson;
 };
 
 /// Copies a figure of a JSON object with its exact value.

@@ -46,10 +46,10 @@ static std::vector<PlanFile> planFiles(const PlanConsumer &consumer,
   if (consumer.key == "torchtitan") {
     add("schedule.csv", {"--target=torch-compute", "--emit=csv"});
     add("schedule.json", {"--emit=torch-config"});
-  } else if (consumer.key == "deepspeed") {
-    add("schedule.json", {"--emit=deepspeed"});
   } else if (consumer.key == "megatron") {
     add("schedule.json", {"--emit=megatron-config"});
+  } else if (consumer.runsAs == "json") {
+    add("schedule.json", {("--emit=" + consumer.key).str()});
   } else if (consumer.key == "d9d" || consumer.key == "pytorch") {
     add("schedule.csv", {passes, "--emit=csv"});
   } else {
@@ -91,6 +91,23 @@ static std::string flagsOf(const json::Array *flags, StringRef folder) {
   return text;
 }
 
+/// The command line that writes a file of a schedule into a folder.
+static CommandWords wordsOf(StringRef schedule, const PlanFile &file,
+                            StringRef folder) {
+  CommandWords words = {schedule.str()};
+  llvm::append_range(words, file.words);
+  llvm::append_values(words, std::string("-o"), pathIn(folder, file.name));
+  return words;
+}
+
+bool canWriteFramework(InnerRuns &inner, const PlanRequest &request,
+                       StringRef schedule) {
+  std::vector<PlanFile> files =
+      planFiles(*request.consumer, request.isPlaced());
+  return succeeded(
+      inner.tryToWrite(wordsOf(schedule, files.front(), request.folder)));
+}
+
 /// The launch line of a framework, and the lines for a script.
 static FailureOr<std::string> launchText(const PlanRequest &request,
                                          DiagEngine &diags) {
@@ -115,11 +132,23 @@ static FailureOr<std::string> launchText(const PlanRequest &request,
            "\n";
   }
   std::string csv = request.inFolder("schedule.csv");
+  std::string json = request.inFolder("schedule.json");
   if (consumer.key == "deepspeed")
     return "deepspeed --num_gpus=" + ranks +
            " train.py\n\n# in train.py, before deepspeed.initialize\n"
            "pipec.deepspeed.use(\"" +
-           request.inFolder("schedule.json") + "\")\n";
+           json + "\")\n";
+  if (consumer.key == "jaxpp")
+    return "python3 train.py\n\n# in train.py, for jaxpp.treduce\n"
+           "schedule = pipec.jax.schedule(\"" +
+           json + "\")\n";
+  if (consumer.key == "hyperparallel")
+    return "msrun --worker_num=" + ranks + " --local_worker_num=" + ranks +
+           " train.py\n\n# in train.py, with the class of "
+           "docs/HyperParallel.md\nschedule = ScheduleFromFile(\"" +
+           json + "\", stages, " + m + ")\n";
+  if (consumer.key == "primus")
+    return withCode("pipec.primus.use(\"" + json + "\")");
   if (consumer.key == "d9d")
     return withCode("pipec.d9d.register(MyScheduleConfig, \"" + csv + "\")");
   if (consumer.key == "pytorch")
@@ -128,15 +157,6 @@ static FailureOr<std::string> launchText(const PlanRequest &request,
   return withCode("schedule = pipec.torch.executor(\"" +
                   request.inFolder("schedule.py") + "\", stages, loss_fn, " +
                   m + ")");
-}
-
-/// The command line that writes a file of a schedule into a folder.
-static CommandWords wordsOf(StringRef schedule, const PlanFile &file,
-                            StringRef folder) {
-  CommandWords words = {schedule.str()};
-  llvm::append_range(words, file.words);
-  llvm::append_values(words, std::string("-o"), pathIn(folder, file.name));
-  return words;
 }
 
 FailureOr<std::vector<std::string>> writePlanFiles(InnerRuns &inner,

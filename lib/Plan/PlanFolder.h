@@ -44,6 +44,11 @@ std::string pathIn(llvm::StringRef folder, llvm::StringRef name);
 
 struct PlanRequest;
 
+/// Writes the first file of the framework from a schedule. False if it does not
+/// run that.
+bool canWriteFramework(InnerRuns &inner, const PlanRequest &request,
+                       llvm::StringRef schedule);
+
 /// Writes the files of a plan from its schedule, which is in the folder: those
 /// of the framework, the page, the launch line. Returns their names.
 llvm::FailureOr<std::vector<std::string>>

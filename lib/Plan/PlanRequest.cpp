@@ -143,6 +143,11 @@ void PlanRequest::readMeasured(const json::Object &profile,
         if (auto from = ends->getInteger("from"), to = ends->getInteger("to");
             from && to)
           skips.emplace_back(*from, *to);
+  if (const json::Array *list = measured.getArray("left_out"))
+    for (const json::Value &text : *list)
+      if (StringRef what = text.getAsString().value_or("");
+          !what.empty() && !(hasLatency && what.starts_with("p2p")))
+        assumptions.push_back(("not measured: " + what).str());
   spread = measuredSpread(profile);
 }
 

@@ -47,7 +47,6 @@ json::Object rowOf(const json::Object &candidate, unsigned ranks) {
   row["backward"] = nullptr;
   row["layout"] = candidate.get("layout") ? *candidate.get("layout") : nullptr;
   copyFigure(candidate, "makespan", row, "makespan");
-  row["bound"] = nullptr;
   copyFigure(candidate, "peak", row, "peak");
   copyFigure(candidate, "memory", row, "memory");
   row["memory_by"] =

@@ -23,6 +23,9 @@ using namespace llvm;
 
 namespace pipec {
 
+/// What a search finds, until it is the schedule of the plan.
+static constexpr StringLiteral foundSchedule = "found.steps";
+
 namespace {
 
 /// Fills a plan.
@@ -40,6 +43,8 @@ public:
   Plan plan;
 
 private:
+  void noteBound(const json::Object &row, StringRef key);
+  void addBounds();
   bool findLayout(json::Object &row);
   void place(json::Object &row, CommandWords words);
   LogicalResult findNow();
@@ -50,6 +55,7 @@ private:
   CommandWords compareWords() const;
   LogicalResult compare();
   LogicalResult search();
+  LogicalResult take(const json::Object &result);
   void certify();
   LogicalResult reportNothingFits();
 
@@ -60,6 +66,8 @@ private:
   DiagEngine &diags;
   /// The files of an earlier plan in the folder.
   const std::vector<std::string> earlier;
+  /// The smallest bound of what fits, as `bound`.
+  json::Object least;
   /// The kinds of steps whose costs were not given.
   std::set<std::string> assumed;
 };
@@ -80,7 +88,7 @@ LogicalResult Planner::findNow() {
   FailureOr<json::Object> report = inner.ask(std::move(words));
   if (failed(report))
     return failure();
-  if (StringRef(inner.messages).contains("[-Wlimit-unit]"))
+  if (StringRef(inner.messages).contains("limit-unit"))
     request.assumptions.push_back("the limit of memory is in bytes, but no "
                                   "sizes are given: an activation takes 1");
   json::Object row;
@@ -89,7 +97,6 @@ LogicalResult Planner::findNow() {
   row["chunks"] = report->getInteger("num_stages").value_or(0) / request.ranks;
   row["backward"] = nullptr;
   row["layout"] = report->get("layout") ? *report->get("layout") : nullptr;
-  row["bound"] = nullptr;
   readReport(*report, row);
   row["fits"] = !report->getBoolean("over_limit").value_or(false);
   place(row, std::move(own));
@@ -168,11 +175,39 @@ std::string Planner::addSkips(json::Object &row) {
   return words;
 }
 
+/// Lowers the bound of all that was searched to a figure.
+void Planner::noteBound(const json::Object &row, StringRef key) {
+  if (figureOf(row, key) < figureOf(least, "bound")) {
+    least.clear();
+    copyFigure(row, key, least, "bound");
+  }
+}
+
+/// Gives each row the bound of all that was searched, and one that is outside
+/// of it, such as `now` above the limit of memory, at most its makespan.
+void Planner::addBounds() {
+  auto add = [&](json::Object &row) {
+    bool isOutside = figureOf(row, "makespan") < figureOf(least, "bound");
+    row.erase("bound_exact");
+    copyFigure(isOutside ? row : least, isOutside ? "makespan" : "bound", row,
+               "bound");
+  };
+  for (auto *row : {&plan.now, &plan.best, &plan.builtIn})
+    if (*row)
+      add(**row);
+  for (json::Value &row : plan.alternatives)
+    add(*row.getAsObject());
+}
+
 /// Searches a layout for a schedule of the library, and replaces the even one
 /// if it is better. Returns true if the schedule fits with its layout.
 bool Planner::findLayout(json::Object &row) {
   bool fits = row.getBoolean("fits").value_or(false);
   row.erase("fits");
+  auto note = make_scope_exit([&] {
+    if (fits)
+      noteBound(row, "makespan");
+  });
   if (!request.hasLayers || row.getString("memory_by"))
     return fits;
   std::string steps = request.inFolder("layout.steps");
@@ -183,8 +218,10 @@ bool Planner::findLayout(json::Object &row) {
   llvm::append_range(words, request.words(/*isFixed=*/false));
   llvm::append_range(words, paramsOf(row));
   llvm::append_values(words, std::string("-o"), steps);
-  if (failed(inner.tryToWrite(words)))
+  FailureOr<json::Object> found = inner.tryToAsk(std::move(words));
+  if (failed(found))
     return fits;
+  noteBound(*found, "bound_all");
   FailureOr<json::Object> report = inner.tryToAsk({steps, "--emit=report"});
   if (failed(report) || !report->get("layout") ||
       report->getBoolean("over_limit").value_or(false) ||
@@ -192,7 +229,7 @@ bool Planner::findLayout(json::Object &row) {
     return fits;
   row["layout"] = *report->get("layout");
   readReport(*report, row);
-  return true;
+  return fits = true;
 }
 
 /// Measures a schedule with its transfers as the framework runs them, one at a
@@ -275,51 +312,75 @@ LogicalResult Planner::compare() {
   return success();
 }
 
-/// Searches placements, chunks, forms and layouts in one run.
+/// Searches placements, chunks, forms and layouts in one run. If the framework
+/// does not run the schedule that this finds, the forms are searched apart.
 LogicalResult Planner::search() {
   if (!request.consumer->anyOrder)
     return success();
   progress.phase(request.hasLayers ? "searching placements, forms and layouts"
                                    : "searching placements and forms");
+  std::string steps = request.inFolder(foundSchedule);
+  auto remove = make_scope_exit([&] { sys::fs::remove(steps); });
   CommandWords words = {"search"};
   llvm::append_range(words, request.words(/*isFixed=*/false));
   llvm::append_values(words, "--chunks=" + std::to_string(request.chunks),
-                      std::string("--placement=best"), "-o",
-                      request.inFolder(planSchedule));
+                      std::string("--placement=best"), std::string("-o"),
+                      steps);
   if (request.hasLayers)
     words.push_back("--layouts");
   for (Opt option : {Opt::Effort, Opt::TimeLimit, Opt::Seed})
     if (request.args.has(option))
       words.push_back(optionInfo(option).spelling() + "=" +
                       request.args.text(option).str());
-  FailureOr<json::Object> result = inner.tryToAsk(std::move(words));
+  FailureOr<json::Object> result = inner.tryToAsk(words);
   if (failed(result)) {
     if (!plan.best)
       return reportNothingFits();
-    StringRef why = StringRef(inner.messages).split("error: ").second;
-    request.assumptions.push_back(
-        ("nothing was searched: " + why.split('\n').first).str());
+    request.assumptions.push_back("nothing was searched: " +
+                                  inner.firstError());
     return success();
   }
+  noteBound(*result, "bound_all");
+  if (const json::Value *all = result->get("searched"))
+    plan.searched = *all;
+  if (canWriteFramework(inner, request, steps))
+    return take(*result);
+  request.assumptions.push_back(
+      (request.consumer->key +
+       " does not run the best schedule that was found: " + inner.firstError())
+          .str());
+  for (StringRef form : {"whole", "split"}) {
+    CommandWords again = words;
+    again.push_back(("--backward=" + form).str());
+    result = inner.tryToAsk(std::move(again));
+    if (succeeded(result) && canWriteFramework(inner, request, steps) &&
+        failed(take(*result)))
+      return failure();
+  }
+  return plan.best ? success() : reportNothingFits();
+}
+
+/// Adds the schedule that a search has found, which is the best one or an
+/// alternative.
+LogicalResult Planner::take(const json::Object &result) {
+  std::string steps = request.inFolder(foundSchedule);
   json::Object row;
   row["schedule"] = "found";
-  for (StringRef key : {"placement", "chunks", "backward", "memory_by"})
-    row[key] = result->get(key) ? *result->get(key) : nullptr;
-  row["layout"] = result->get("layout") ? *result->get("layout") : nullptr;
-  copyFigure(*result, "bound_all", row, "bound");
-  FailureOr<json::Object> report =
-      inner.ask({request.inFolder(planSchedule), "--emit=report"});
+  for (StringRef key :
+       {"placement", "chunks", "backward", "memory_by", "layout"})
+    row[key] = result.get(key) ? *result.get(key) : nullptr;
+  FailureOr<json::Object> report = inner.ask({steps, "--emit=report"});
   if (failed(report))
     return failure();
   readReport(*report, row);
-  if (const json::Value *all = result->get("searched"))
-    plan.searched = *all;
-  place(row, {request.inFolder(planSchedule)});
+  place(row, {steps});
   if (!plan.best || !isFaster(*plan.best, row)) {
+    if (std::error_code error =
+            sys::fs::rename(steps, request.inFolder(planSchedule)))
+      return reportUnwritable(diags, request.folder, error);
     plan.best = std::move(row);
     return success();
   }
-  copyFigure(row, "bound", *plan.best, "bound");
   plan.alternatives.insert(plan.alternatives.begin(), std::move(row));
   return success();
 }
@@ -332,7 +393,7 @@ void Planner::certify() {
   if ((form != "split" && form != "whole") || plan.best->getString("memory_by"))
     return;
   std::string proof = request.inFolder(planCertificate),
-              again = request.inFolder("found.steps");
+              again = request.inFolder(foundSchedule);
   bool isProof = succeeded(inner.tryToWrite(
       {"search", request.inFolder(planSchedule), "--backward=" + form,
        "--effort=1", "--certificate=" + proof, "-o", again}));
@@ -341,6 +402,7 @@ void Planner::certify() {
     report = inner.tryToAsk({again, "--emit=report"});
   isProof = succeeded(report) &&
             figureOf(*report, "makespan") <= figureOf(*plan.best, "makespan") &&
+            canWriteFramework(inner, request, again) &&
             !sys::fs::rename(again, request.inFolder(planSchedule));
   if (!isProof) {
     sys::fs::remove(proof);
@@ -409,8 +471,10 @@ LogicalResult Planner::run() {
   sys::fs::remove(request.inFolder(planCertificate));
   if (plan.best->getString("schedule") == "found") {
     certify();
+    addBounds();
     return success();
   }
+  addBounds();
   // A schedule of the library, as step IR with its costs and layout.
   CommandWords words = rowWords(request, *plan.best);
   llvm::append_values(words, std::string("--emit=ir"), std::string("-o"),
