@@ -129,14 +129,20 @@ void PlanRequest::noteDefaults(const json::Object &profile) {
 void PlanRequest::readMeasured(const json::Object &profile,
                                const json::Object &measured) {
   inBytes |= measured.getString("unit").value_or("").contains("bytes");
-  auto count = [&](StringRef key) {
-    const json::Array *list = measured.getArray(key);
-    return list ? list->size() : 0;
-  };
-  if (size_t ties = count("ties"))
+  if (const json::Array *list = measured.getArray("ties"))
+    for (const json::Value &group : *list)
+      if (const json::Array *layers = group.getAsArray())
+        for (auto &into = ties.emplace_back();
+             const json::Value &layer : *layers)
+          if (auto number = layer.getAsInteger(); number && *number >= 0)
+            into.push_back(*number);
+  if (!ties.empty())
     assumptions.push_back(
-        countText(ties, "group") +
-        " of layers share parameters: sums of their gradients take no time");
+        countText(ties.size(), "group") +
+        " of layers share parameters: sums of their gradients take no time" +
+        (consumer->runsAs.contains("executor")
+             ? ""
+             : ", and are left to the framework"));
   if (const json::Array *list = measured.getArray("skips"))
     for (const json::Value &skip : *list)
       if (const json::Object *ends = skip.getAsObject())

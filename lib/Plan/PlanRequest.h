@@ -44,6 +44,8 @@ struct PlanRequest {
   bool inBytes = false;
   /// The profile says what a forward keeps that is run again.
   bool hasStash = false;
+  /// The groups of layers of the profile that share parameters.
+  std::vector<std::vector<size_t>> ties;
   /// The layers of the profile of which the second gets an output of the first,
   /// handed on by those in between.
   std::vector<std::pair<size_t, size_t>> skips;

@@ -49,7 +49,9 @@ private:
   void place(json::Object &row, CommandWords words);
   LogicalResult findNow();
   void noteAssumed(const json::Object &report);
+  std::vector<unsigned> stagesOfLayers(const json::Object &row);
   std::string addSkips(json::Object &row);
+  LogicalResult addTies();
   void addAssumptions();
   bool isCandidate(const json::Object &candidate) const;
   CommandWords compareWords() const;
@@ -143,23 +145,30 @@ void Planner::addAssumptions() {
         ": handing them on takes no time and no memory");
 }
 
+/// The stage of each layer in the layout of a row; none without one.
+std::vector<unsigned> Planner::stagesOfLayers(const json::Object &row) {
+  std::vector<unsigned> stageOf;
+  std::optional<StringRef> text = row.getString("layout");
+  if (!text)
+    return stageOf;
+  Expected<StringRef> kept =
+      diags.sourceFiles().add(MemoryBuffer::getMemBufferCopy(*text, "layout"));
+  if (!kept)
+    return consumeError(kept.takeError()), stageOf;
+  FailureOr<LayerLayout> layout = parseLayout(*kept, diags);
+  if (succeeded(layout))
+    for (auto [stage, layers] : enumerate(*layout->cut(*layout->numStages())))
+      stageOf.resize(stageOf.size() + layers.size(), stage);
+  return stageOf;
+}
+
 /// Adds the edges of the stage graph for outputs that skip layers, those
 /// between stages that are not neighbours, and returns them as `--connect`
 /// takes them.
 std::string Planner::addSkips(json::Object &row) {
-  std::optional<StringRef> text = row.getString("layout");
-  if (request.skips.empty() || !text)
+  std::vector<unsigned> stageOf = stagesOfLayers(row);
+  if (request.skips.empty() || stageOf.empty())
     return "";
-  Expected<StringRef> kept =
-      diags.sourceFiles().add(MemoryBuffer::getMemBufferCopy(*text, "layout"));
-  if (!kept)
-    return consumeError(kept.takeError()), "";
-  FailureOr<LayerLayout> layout = parseLayout(*kept, diags);
-  if (failed(layout))
-    return "";
-  std::vector<unsigned> stageOf;
-  for (auto [stage, layers] : enumerate(*layout->cut(*layout->numStages())))
-    stageOf.resize(stageOf.size() + layers.size(), stage);
   std::set<std::pair<unsigned, unsigned>> edges;
   for (auto [from, to] : request.skips)
     if (to < stageOf.size() && from < to && stageOf[to] > stageOf[from] + 1)
@@ -173,6 +182,38 @@ std::string Planner::addSkips(json::Object &row) {
   }
   row["skips"] = std::move(list);
   return words;
+}
+
+/// Adds the groups of stages whose layers share parameters to the schedule of
+/// the plan.
+LogicalResult Planner::addTies() {
+  std::vector<unsigned> stageOf = stagesOfLayers(*plan.best);
+  std::set<std::set<unsigned>> groups;
+  for (const std::vector<size_t> &layers : request.ties) {
+    std::set<unsigned> stages;
+    for (size_t layer : layers)
+      if (layer < stageOf.size())
+        stages.insert(stageOf[layer]);
+    if (stages.size() > 1)
+      groups.insert(std::move(stages));
+  }
+  if (groups.empty())
+    return success();
+  std::string path = request.inFolder(planSchedule), lines;
+  for (const std::set<unsigned> &stages : groups) {
+    lines += "  tie";
+    for (unsigned stage : stages)
+      lines += " " + std::to_string(stage);
+    lines += '\n';
+  }
+  FailureOr<StringRef> text = openInput(path, diags, uint64_t(1) << 30);
+  if (failed(text))
+    return failure();
+  // The line of the placement is before those of ties.
+  size_t place = text->find('\n', text->find("\n  map ") + 1) + 1;
+  return writeFile(path, out, diags, [&](raw_ostream &os) {
+    os << text->take_front(place) << lines << text->drop_front(place);
+  });
 }
 
 /// Lowers the bound of all that was searched to a figure.
@@ -472,14 +513,14 @@ LogicalResult Planner::run() {
   if (plan.best->getString("schedule") == "found") {
     certify();
     addBounds();
-    return success();
+    return addTies();
   }
   addBounds();
   // A schedule of the library, as step IR with its costs and layout.
   CommandWords words = rowWords(request, *plan.best);
   llvm::append_values(words, std::string("--emit=ir"), std::string("-o"),
                       request.inFolder(planSchedule));
-  return inner.write(words);
+  return success(succeeded(inner.write(words)) && succeeded(addTies()));
 }
 
 LogicalResult Planner::write() {

@@ -46,18 +46,11 @@ class Plan:
         self.makespan = found.makespan
         self.bound = found.bound
         """Nothing that was searched has a smaller makespan."""
-        self.schedule = with_ties(found.schedule, self._tied_stages(found.schedule, profile["measured"]["ties"]),
-                                  "pytorch" if found.best.placed is None else "pytorch-search")
+        self.schedule = Schedule.from_steps(found.schedule.ir,
+                                            target="pytorch" if found.best.placed is None else "pytorch-search")
 
     def __repr__(self) -> str:
         return repr(self.found).replace("<pipec.", "<pipec.torch.", 1)
-
-    @staticmethod
-    def _tied_stages(schedule: Schedule, ties: Iterable[Iterable[int]]) -> list[list[int]]:
-        """The stages of layers that share a parameter, where these are several."""
-        of = _stage_of_layers(schedule)
-        groups = sorted({tuple(sorted({of[layer] for layer in group})) for group in ties})
-        return [list(group) for group in groups if len(group) > 1]
 
     def stage_modules(self, rank: int) -> dict[int, Layers]:
         """The layers of each stage of a rank."""
@@ -100,7 +93,7 @@ def _stage_of_layers(schedule: Schedule) -> list[int]:
     return [stage for stage, letters in enumerate(text.split("|")) for _ in letters]
 
 
-def with_ties(schedule: Schedule, groups: list[list[int]], target: str = "pytorch") -> Schedule:
+def with_ties(schedule: Schedule, groups: list[list[int]]) -> Schedule:
     """The schedule with groups of tied stages, as `executor` takes it."""
     lines = schedule.ir.split("\n")
     place = max(index for index, line in enumerate(lines) if line.strip().startswith("map ")) + 1
@@ -108,7 +101,7 @@ def with_ties(schedule: Schedule, groups: list[list[int]], target: str = "pytorc
     with Inputs() as inputs:
         path = inputs.path("plan.steps")
         write_text(path, "\n".join(lines))
-        return _compile(path, target=target)
+        return _compile(path, target="pytorch")
 
 
 def plan(layers: Iterable[torch.nn.Module], sample: Any, *, ranks: int, microbatches: int, memory: float | str | None = None,
