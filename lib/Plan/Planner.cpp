@@ -23,7 +23,7 @@ using namespace llvm;
 
 namespace pipec {
 
-/// What a search finds, until it is the schedule of the plan.
+/// The output file of a search.
 static constexpr StringLiteral foundSchedule = "found.steps";
 
 namespace {
@@ -68,7 +68,7 @@ private:
   DiagEngine &diags;
   /// The files of an earlier plan in the folder.
   const std::vector<std::string> earlier;
-  /// The smallest bound of what fits, as `bound`.
+  /// The smallest bound of all candidates, as `bound`.
   json::Object least;
   /// The kinds of steps whose costs were not given.
   std::set<std::string> assumed;
@@ -209,14 +209,14 @@ LogicalResult Planner::addTies() {
   FailureOr<StringRef> text = openInput(path, diags, uint64_t(1) << 30);
   if (failed(text))
     return failure();
-  // The line of the placement is before those of ties.
+  // Ties follow the placement.
   size_t place = text->find('\n', text->find("\n  map ") + 1) + 1;
   return writeFile(path, out, diags, [&](raw_ostream &os) {
     os << text->take_front(place) << lines << text->drop_front(place);
   });
 }
 
-/// Lowers the bound of all that was searched to a figure.
+/// Lowers the common bound to a figure.
 void Planner::noteBound(const json::Object &row, StringRef key) {
   if (figureOf(row, key) < figureOf(least, "bound")) {
     least.clear();
@@ -224,8 +224,8 @@ void Planner::noteBound(const json::Object &row, StringRef key) {
   }
 }
 
-/// Gives each row the bound of all that was searched, and one that is outside
-/// of it, such as `now` above the limit of memory, at most its makespan.
+/// Gives each row the common bound. A row outside of the search, such as `now`
+/// above the limit of memory, gets at most its makespan.
 void Planner::addBounds() {
   auto add = [&](json::Object &row) {
     bool isOutside = figureOf(row, "makespan") < figureOf(least, "bound");
