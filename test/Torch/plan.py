@@ -63,6 +63,18 @@ class Join(nn.Linear):
         return super().forward(x) + y
 
 
+class Skip(nn.Linear):
+    """Hands on what it gets; may make one value more, or take the last one."""
+
+    def __init__(self, makes=False, takes=False):
+        super().__init__(8, 8)
+        self.makes, self.takes = makes, takes
+
+    def forward(self, x, *others):
+        y = super().forward(x + others[-1] if self.takes else x)
+        return (y, *(others[:-1] if self.takes else others), *([y * 2] if self.makes else []))
+
+
 def models():
     """By name, layers and a sample."""
     def linear():
@@ -72,6 +84,7 @@ def models():
     yield "tied", [embedding, *(linear() for _ in range(5)), Head(embedding.weight)], torch.zeros(2, 4, dtype=torch.long)
     yield "one module", [linear(), both, nn.Tanh(), both, linear(), both], torch.zeros(2, 8)
     yield "tuples", [linear(), Split(8, 8), Join(8, 8), Split(8, 8), Join(8, 8), linear()], torch.zeros(2, 8)
+    yield "skips", [Skip(makes=True), Skip(makes=True), Skip(), Skip(), Skip(takes=True), Skip(takes=True), linear()], torch.zeros(2, 8)
     yield "two inputs", [Join(8, 8), nn.ReLU(), linear(), linear()], (torch.zeros(2, 8), torch.zeros(2, 8))
     yield "frozen", [linear().requires_grad_(False), linear(), linear(), linear()], torch.zeros(2, 8)
 
