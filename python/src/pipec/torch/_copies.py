@@ -48,7 +48,7 @@ class Made(NamedTuple):
     """Where tensors were made."""
 
     stream: torch.cuda.Stream
-    event: torch.cuda.Event | None
+    event: torch.cuda.Event | torch.Event | None
     """After that they are there; None for tensors of a transfer, which is waited for."""
 
 
@@ -208,7 +208,7 @@ class Saved:
         tensor = torch.empty(0, dtype=dtype, device=bytes_on_device.device)
         tensor.set_(bytes_on_device.untyped_storage(), offset, shape, stride)
         tensor = tensor.conj() if self._conjugate else tensor
-        return torch._neg_view(tensor) if self._negative else tensor
+        return tensor._neg_view() if self._negative else tensor
 
 
 class Copies:
@@ -219,7 +219,7 @@ class Copies:
         self._memories: weakref.WeakSet[Memory] = weakref.WeakSet()
         # By the number of its memory on the device.
         self._known: weakref.WeakValueDictionary[int, Memory] = weakref.WeakValueDictionary()
-        self.event: torch.cuda.Event | None = None
+        self.event: torch.cuda.Event | torch.Event | None = None
         """The end of the copies that started last."""
 
     def recording(self, stays: Callable[[int], bool]) -> ContextManager[Any]:

@@ -15,6 +15,7 @@ import torch.distributed as dist
 import torch.profiler
 from torch.distributed.pipelining.microbatch import TensorChunkSpec, merge_chunks, split_args_kwargs_into_chunks
 from torch.distributed.pipelining.stage import _PipelineStageBase
+from torch.utils import _pytree
 
 from .._compile import compile as _compile
 from .._compile import compiled
@@ -326,7 +327,7 @@ class Executor:
         if not results:
             return None
         if self._output_merge_spec is None:
-            results = torch.utils._pytree.tree_map(_with_dimension, results)
+            results = _pytree.tree_map(_with_dimension, results)
         return merge_chunks(results, self._output_merge_spec)
 
     def _run_once(self, worker: Worker, inputs: Sequence[tuple[Any, ...]], keywords: Sequence[dict[str, Any]]) -> None:

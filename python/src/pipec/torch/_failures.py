@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+from torch.utils import _pytree
 
 from ._metas import Meta, meta_text, unit_text
 from ._source import KINDS, Source
@@ -29,7 +30,7 @@ def tell(error: BaseException, source: Source, rank: int) -> str:
             step = f", {KINDS[code.co_name]} s{names['stage']} {unit_text(names['unit'], source.slices)}"
         elif code.co_name in SHOWN and "part" in names:
             found = names.get(SHOWN[code.co_name])
-            tensors = [value for value in torch.utils._pytree.tree_leaves(found) if isinstance(value, torch.Tensor)]
+            tensors = [value for value in _pytree.tree_leaves(found) if isinstance(value, torch.Tensor)]
             shapes = f", {'arguments' if code.co_name == '_call' else 'inputs'} {meta_text(Meta.of(tensors))}"
         trace = trace.tb_next
     where = f"rank {rank}{step}{shapes}{line}"

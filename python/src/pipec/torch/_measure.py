@@ -13,6 +13,7 @@ from typing import Any, Callable, Iterable, Iterator, Mapping, NamedTuple, Seque
 
 import torch
 from torch.distributed.pipelining._backward import stage_backward_input, stage_backward_weight
+from torch.utils import _pytree
 
 Tensors = tuple[torch.Tensor, ...]
 
@@ -299,7 +300,7 @@ class _Run:
             if wanted and (roots := _roots(outputs)):
                 groups = self._input_half(index, roots, [torch.ones_like(root) for root in roots], wanted)
                 rest = _bytes(saved.tensor for saved in kept)
-                rest |= _bytes(value for value in torch.utils._pytree.tree_leaves(groups) if isinstance(value, torch.Tensor))
+                rest |= _bytes(value for value in _pytree.tree_leaves(groups) if isinstance(value, torch.Tensor))
                 left = sum(size for place, size in rest.items() if place not in known and place not in before)
                 del groups
             output = sum(_bytes(value for value in outputs if isinstance(value, torch.Tensor)).values())

@@ -24,7 +24,7 @@ def replace(schedule: _PipelineSchedule, plan_or_name: str | os.PathLike[str] | 
     Raises what `executor` raises, and ValueError for a schedule without stages.
     """
     holder: Any = schedule
-    stages = list(getattr(holder, "_stages", None) or [getattr(holder, "_stage", None)])
+    stages: list[Any] = list(getattr(holder, "_stages", None) or [getattr(holder, "_stage", None)])
     if not isinstance(schedule, _PipelineSchedule) or None in stages:
         raise ValueError(f"{type(schedule).__name__} is not a schedule of PyTorch with stages")
     # (`_output_merge_spec` is the name of 2.13 and of 2.15.)

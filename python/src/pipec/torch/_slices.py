@@ -9,6 +9,7 @@ import threading
 from typing import Any, Iterator, Sequence
 
 import torch
+from torch.utils import _pytree
 
 
 class _Piece:
@@ -211,9 +212,9 @@ class Slicing:
             return list(values)
         units = []
         for value in values:
-            leaves, form = torch.utils._pytree.tree_flatten(value)
+            leaves, form = _pytree.tree_flatten(value)
             parts = [self._cut_one(leaf, what) if isinstance(leaf, torch.Tensor) else [leaf] * self.slices for leaf in leaves]
-            units += [torch.utils._pytree.tree_unflatten([part[k] for part in parts], form) for k in range(self.slices)]
+            units += [_pytree.tree_unflatten([part[k] for part in parts], form) for k in range(self.slices)]
         return units
 
     def _cut_one(self, tensor: torch.Tensor, what: str) -> Sequence[torch.Tensor]:
@@ -232,7 +233,7 @@ class Slicing:
         """By micro-batch, what the outputs of its slices are together."""
         if self.slices == 1:
             return list(results)
-        return [torch.utils._pytree.tree_map(self._join, *results[k:k + self.slices])
+        return [_pytree.tree_map(self._join, *results[k:k + self.slices])
                 for k in range(0, len(results), self.slices)]
 
     def _join(self, *parts: Any) -> Any:

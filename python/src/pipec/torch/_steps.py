@@ -53,7 +53,8 @@ class Step:
         the next or the one before."""
         self.ended = False
         """Whether `proceed` or `finish` was called."""
-        self._numbers, self._worker, self._do = numbers, worker, do
+        self._numbers: tuple[int, ...] = numbers
+        self._worker, self._do = worker, do
 
     def wait(self) -> None:
         """Waits until the inputs of a compute step have arrived, as `proceed` does first.

@@ -150,7 +150,7 @@ class Transfers:
         """Counts runs, so that ranks do not read what was said in an earlier one."""
         if communicators == "one":
             return
-        edges = [edge for pair in pairs for edge in ([pair, pair[::-1]] if communicators == "edge" else [pair])]
+        edges = [edge for a, b in pairs for edge in ([(a, b), (b, a)] if communicators == "edge" else [(a, b)])]
         # Every rank of the job takes part in the creation of every group.
         wanted: list[list[tuple[int, int]]] = [[]] * dist.get_world_size()
         dist.all_gather_object(wanted, [(self._world[a], self._world[b]) for a, b in edges])
@@ -158,9 +158,10 @@ class Transfers:
         for ends in dict.fromkeys(ends for of_rank in wanted for ends in of_rank):
             made: Any = dist.new_group(sorted(ends), group_desc=f"pipec {ends[0]}->{ends[1]}")
             if ends in mine and self.rank in mine[ends]:
-                self._groups[mine[ends]] = made
+                a, b = mine[ends]
+                self._groups[a, b] = made
                 if communicators == "pair":
-                    self._groups[mine[ends][::-1]] = made
+                    self._groups[b, a] = made
 
     def _group(self, sends: bool, peer: int) -> dist.ProcessGroup:
         return self._groups.get((self.rank, peer) if sends else (peer, self.rank), self.group)

@@ -10,6 +10,7 @@ from typing import Any, Callable, ContextManager, Mapping, Sequence
 import torch
 from torch.autograd.graph import GradientEdge, get_gradient_edge
 from torch.distributed.pipelining._backward import stage_backward_input, stage_backward_weight
+from torch.utils import _pytree
 
 from ._copies import NOTHING, Copies, Saved, Stash, hollow, instead, storage_of
 from ._metas import Meta, Tensors, has_gradient, meta_text, unit_text
@@ -210,7 +211,7 @@ class Worker(Moving):
     def _call_first(self, part: Part, unit: int, inputs: list[Tensors]) -> Any:
         """The same where an `R` will call the module again, with the same arguments. Raises
         RuntimeError when the module changes these."""
-        given = [value for value in torch.utils._pytree.tree_leaves((inputs or self.args[unit], self.kwargs[unit]))
+        given = [value for value in _pytree.tree_leaves((inputs or self.args[unit], self.kwargs[unit]))
                  if isinstance(value, torch.Tensor) and not value.is_inference()]
         before = [value._version for value in given]
         result = self._call(part, unit, inputs)
@@ -231,7 +232,7 @@ class Worker(Moving):
                     edge.metas[unit] = Meta.of(outputs)
                 edge.outputs[unit] = Posted([], tuple([output.detach() for output in outputs]), "", made)
         elif self.keeps_results:
-            self.results[unit] = torch.utils._pytree.tree_map_only(torch.Tensor, torch.Tensor.detach, result)
+            self.results[unit] = _pytree.tree_map_only(torch.Tensor, torch.Tensor.detach, result)
 
     def _context(self, part: Part, unit: int) -> ContextManager[Any]:
         """What a forward runs in: the context of its micro-batch."""
@@ -342,7 +343,7 @@ class Worker(Moving):
 
     def _backward_weight(self, part: Part, unit: int) -> None:
         self._reloaded(part, unit, last=True)
-        whole, kept = torch.utils._pytree.tree_map_only(Saved, Saved.get, part.split.pop(unit))
+        whole, kept = _pytree.tree_map_only(Saved, Saved.get, part.split.pop(unit))
         part.replicas.ready()
         with part.replicas.quiet():
             if whole and self.slices > 1:  # the I has left the gradients of earlier slices
@@ -370,7 +371,7 @@ class Worker(Moving):
     def _recompute(self, part: Part, unit: int) -> None:
         self._reloaded(part, unit)
         stash = part.stashes.pop(unit)
-        inputs = torch.utils._pytree.tree_map_only(Saved, Saved.get, stash.inputs)
+        inputs = _pytree.tree_map_only(Saved, Saved.get, stash.inputs)
         stash.inputs = None
         self._forward(part, unit, inputs, stash)
 
@@ -380,14 +381,14 @@ class Worker(Moving):
     def _offload(self, part: Part, unit: int) -> None:
         copies = self._copies(part, unit)
         if stash := part.stashes.get(unit):
-            stash.inputs = torch.utils._pytree.tree_map_only(torch.Tensor, copies.keep, stash.inputs)
+            stash.inputs = _pytree.tree_map_only(torch.Tensor, copies.keep, stash.inputs)
         if unit in part.split:
             whole, kept = part.split[unit]
             if whole:
                 roots, values = kept
                 part.split[unit] = True, (roots, [copies.keep(value) for value in values])
             else:
-                part.split[unit] = False, torch.utils._pytree.tree_map_only(torch.Tensor, copies.keep, kept)
+                part.split[unit] = False, _pytree.tree_map_only(torch.Tensor, copies.keep, kept)
         copies.leave()
 
     def wait_offload(self, stage: int, unit: int) -> None:
@@ -409,7 +410,7 @@ class Worker(Moving):
         """Whether memory, by its number, outlives the unit: that of the parameters and
         buffers of the module, and of the batch."""
         given = (() if part.sources else self.args[unit]), self.kwargs[unit], self.targets[unit]
-        batch = {storage_of(value) for value in torch.utils._pytree.tree_leaves(given) if isinstance(value, torch.Tensor)}
+        batch = {storage_of(value) for value in _pytree.tree_leaves(given) if isinstance(value, torch.Tensor)}
 
         def model() -> set[int | None]:
             return {storage_of(value) for values in (part.module.parameters(), part.module.buffers()) for value in values}
