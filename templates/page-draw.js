@@ -246,7 +246,10 @@ class Painter extends RowPainter {
     g.textAlign = "center";
     g.fillStyle = this.colors.soft;
     for (const time of this.ticks)
-      if ((this.x(time) > nameWidth + 10 || time === 0) && (sideWidth <= 8 || this.x(time) < this.right - 14)) g.fillText(timeText(time), this.x(time), 11);
+      if ((this.x(time) > nameWidth + 10 || time === 0) && (sideWidth <= 8 || this.x(time) < this.right - 14)) {
+        const text = timeText(time);
+        g.fillText(text, Math.min(this.x(time), this.width - 3.25 * text.length - 3), 11);
+      }
     g.fillStyle = this.colors.soft;
     g.textAlign = "right";
     g.fillText("time", nameWidth - 20, 11);

@@ -85,7 +85,7 @@ class RowPainter {
     // The frames of overlaps, drawn around all members after them: [left, right].
     const frames = [];
     let framed = -1;
-    // The numbers, which may extend over the next step: [text, middle, color, alpha].
+    // The numbers, which may extend over the next step: [text, middle, color, alpha, color below it if it does].
     const labels = [], { fits, kind, every } = height === laneHeight ? this.labelled(lane, schedule) : {};
     const flush = () => {
       if (pixel >= 0 && area > 0) {
@@ -148,7 +148,8 @@ class RowPainter {
         const left = isNth ? a : Math.max(a, nameWidth), right = isNth ? b : Math.min(b, this.right);
         const middle = (left + right) / 2, half = 3.25 * name.length;
         if (isNth ? middle - half > nameWidth - 1 && middle + half < this.right : right - left > 2 * half + 4)
-          labels.push([name, middle, faded ? this.colors.soft : this.kindColors(schedule, lane.kind[i]).at(-1), faded ? 0.5 : 1]);
+          labels.push([name, middle, faded ? this.colors.soft : this.kindColors(schedule, lane.kind[i]).at(-1), faded ? 0.5 : 1,
+            isNth && !faded && right - left < 2 * half + 2 ? color : null]);
       }
       g.globalAlpha = 1;
       if (scene.critical && lane.critical[i] && scene.microbatch === null && height === laneHeight) {
@@ -162,8 +163,12 @@ class RowPainter {
     g.lineWidth = 1.2;
     for (const [a, b] of frames) if (b - a > 4) g.strokeRect(a - 0.5, y - 0.5, b - a, height + 1);
     g.textAlign = "center";
-    for (const [name, x, color, alpha] of labels) {
+    for (const [name, x, color, alpha, plate] of labels) {
       g.globalAlpha = alpha;
+      if (plate) {
+        g.fillStyle = plate;
+        g.fillRect(x - 3.25 * name.length - 1, y + height / 2 - 6, 6.5 * name.length + 2, 12);
+      }
       g.fillStyle = color;
       g.fillText(name, x, y + height / 2 + 0.5);
     }

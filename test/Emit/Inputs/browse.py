@@ -659,6 +659,36 @@ def labels(page, pages):
         found = page.js("return written")
         check(found == expected, f"{other}: {found}")
         page.shot("numbers")
+    # Numbers that are wider than their steps are on the color of the step, also beside it; those of the axis are whole.
+    page.open(pages[2])
+    page.js("""
+        window.written = [];
+        window.axis = [];
+        const {fillText, fillRect} = CanvasRenderingContext2D.prototype;
+        let last = null;
+        CanvasRenderingContext2D.prototype.fillRect = function (x, y, width, height) {
+          last = [this.fillStyle, x, x + width];
+          fillRect.call(this, x, y, width, height);
+        };
+        CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+          const half = this.measureText(text).width / 2;
+          if (this.canvas.id === "view" && this.textAlign === "center" && /^\\d+$/.test(text))
+            (y === 11 ? axis : written).push([text, x - half, x + half, ...last]);
+          fillText.call(this, text, x, y);
+        };""")
+    page.js("pipec.fit()")
+    page.settle()
+    found = page.js("return written")
+    colors = {color for _, _, _, color, _, _ in found}
+    check(len(found) > 8 and len(colors) == 1, f"{found}")
+    for text, left, right, _, start, end in found:
+        check(start <= left and right <= end, f"{text} is beside its color: {left} to {right}, {start} to {end}")
+    page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": False})
+    page.until(lambda: page.js("return innerWidth") == 390)
+    page.js("axis.length = 0; pipec.setView(0, 200, 0)")
+    page.settle()
+    check([text for text, *_ in page.js("return axis")][-1] == "200", f"{page.js('return axis')}")
+    check(all(right <= 390 for _, _, right, *_ in page.js("return axis")), f"a time is cut: {page.js('return axis')}")
 
 
 def compare(page, pages):
