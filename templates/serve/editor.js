@@ -1,6 +1,6 @@
 // The editor, and the messages of the compiler in it and below it.
 const editor = CodeMirror(byId("editor"), {
-  value: state.program, mode: "pipe", lineNumbers: true, indentUnit: 2, gutters: ["marks", "CodeMirror-linenumbers"],
+  value: state.program, mode: "pipe", lineNumbers: true, indentUnit: 2, gutters: ["CodeMirror-linenumbers", "marks"],
   // Tab moves the focus, as everywhere on the page.
   extraKeys: { Tab: false, "Shift-Tab": false }, viewportMargin: 50,
 });

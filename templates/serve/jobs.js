@@ -122,7 +122,7 @@ function showPlan({ output: plan, diagnostics }) {
     table({ id: "plans" }, ["row", "schedule", "makespan", "memory", "chunks", "placement", "backward"], planRows(plan)),
     ...(plan.assumptions ?? []).map((text) => element("p", { class: "assumed" }, `assumed: ${text}`)),
     element("p", { class: "live" }, element("button", { type: "button", onclick: () => download("costs.json", planProfile()) }, "Save costs.json"),
-      " and write the files with ", element("code", {}, `pipec plan costs.json ranks=${plan.ranks} microbatches=${plan.microbatches} --for=${plan.for} -o plan`))] : []);
+      " and write the files with ", commandElement(`pipec plan costs.json ranks=${plan.ranks} microbatches=${plan.microbatches} --for=${plan.for} -o plan`))] : []);
 }
 
 for (const { name, summary } of config.consumers) byId("planFor").append(element("option", { value: name, title: summary }, name));

@@ -16,7 +16,7 @@ function verdictOf(name, { output: lint, diagnostics }) {
 function showVerdicts(byName) {
   const rows = config.frameworks.flatMap((framework) => byName[framework.name] ? verdictOf(framework.name, byName[framework.name])
     .map(({ version, runs, why }) => [`${framework.title}${version}`, element("span", { class: runs ? "yes" : "no" }, runs ? "yes" : "no"),
-      runs ? element("code", {}, frameworkCommand(framework)) : shownText(why)]) : []);
+      runs ? commandElement(frameworkCommand(framework)) : shownText(why)]) : []);
   showResult("verdicts", [], null, table({ id: "frameworks" }, ["framework", "runs it", "command, or why not"], rows));
 }
 

@@ -35,3 +35,7 @@ function element(name, attributes = {}, ...children) {
   made.append(...children.filter((child) => child !== null && child !== undefined));
   return made;
 }
+
+/// A command, in which lines are broken between words only, and not after a dash.
+const commandElement = (text) =>
+  element("code", {}, ...text.split(/( )/).map((word) => word === " " ? word : element("span", { class: "word" }, word)));

@@ -81,6 +81,10 @@ def tabs(page, _):
                 top, bottom, height = page.js("const {top, bottom} = document.querySelector(arguments[0]).getBoundingClientRect();"
                                               "return [top, bottom, innerHeight]", first)
                 check(top < height - 60 and (name == "picture" or bottom < height), f"{name} at {width}: from {top} to {bottom}")
+                # Commands are broken between words only, and the page has no scroll bar below.
+                words = page.js("return [...document.querySelectorAll(`#panel-${arguments[0]} .word`)].map((word) => word.getClientRects().length)", name)
+                check(set(words) == ({1} if name in ("plan", "run") else set()), f"{name} at {width}: words in {words} parts")
+                check(page.js("return document.documentElement.scrollWidth <= innerWidth"), f"{name} at {width}: wider than the window")
                 page.shot(f"{name}-{scheme}-{width}")
     # On a phone the button that cancels has no row, and is there during a job only.
     check(page.js("return byId('tabs').parentElement.offsetHeight - byId('tabs').offsetHeight") < 4, "a row below the tabs")
@@ -245,6 +249,10 @@ def language(page, _):
     check(kinds == ("mark holds", "mark error", "mark holds", ""), f"{kinds}")
     check(titles[0] == "this clause holds" and titles[2] == "this clause holds: 21" and "14" in titles[1], f"{titles}")
     check(len(set(heights)) == 1, f"a mark moves lines: {heights}")
+    # They are between the number of the line and its text.
+    number, mark, text = page.js("return ['.CodeMirror-linenumber', '.mark', '.CodeMirror-line > span']"
+                                 ".map((part) => document.querySelector('.mark.holds').closest('.CodeMirror-code > div').querySelector(part).getBoundingClientRect().left)")
+    check(number < mark < text, f"a mark at {mark}, between {number} and {text}")
     page.shot("held")
     page.change(lambda: page.js("state.sizes.ranks = 3; compile()"))
     page.wait(lambda: not page.id("held").get_attribute("textContent"), "clauses hold at sizes that were not checked")
