@@ -93,7 +93,7 @@ for result in compared, found:
 schedule = pipec.compile("gpipe", ranks=2, microbatches=2)
 assert repr(schedule.lint()) == "<pipec.LintResult: 0 errors in 0 findings, safe under stream, pair, edge, buffered>", schedule.lint()
 checked = pipec.check("gpipe", ranks=[2, 3], microbatches=4)
-assert repr(checked).startswith("<pipec.CheckResult: 1 schedules, ") and repr(checked).endswith(" figures, all hold>"), repr(checked)
+assert repr(checked).startswith("<pipec.CheckResult: 1 schedule, ") and repr(checked).endswith(" figures, all hold>"), repr(checked)
 wrong = pipec.check(pipec.Schedule(schedule.ir.replace("  rank 0 {", "  expect makespan == 1\n  rank 0 {", 1)))
 assert repr(wrong).endswith(" figures, 1 differ>"), repr(wrong)
 assert repr(wrong.diagnostics[0]).startswith("<pipec.Diagnostic ") and ": error: " in repr(wrong.diagnostics[0]), wrong.diagnostics

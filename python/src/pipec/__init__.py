@@ -16,7 +16,7 @@ NumPy.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 import importlib
-from types import ModuleType
+import types as _types
 
 from ._calibrate import Calibration, calibrate
 from ._check import CheckResult, check
@@ -79,7 +79,7 @@ __all__ = [
 _FRAMEWORKS = ("d9d", "deepspeed", "jax", "megatron", "primus", "torch")
 
 
-def __getattr__(name: str) -> ModuleType:
+def __getattr__(name: str) -> _types.ModuleType:
     """The modules for frameworks are imported when they are first used."""
     if name in _FRAMEWORKS:
         return importlib.import_module(f".{name}", __name__)

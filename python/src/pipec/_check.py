@@ -6,7 +6,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Mapping, Sequence
 
-from ._data import load, read
+from ._data import counted, load, read
 from ._diagnostics import Diagnostic
 from ._inputs import Cost, Input, Inputs, Profile, Sizes, counts, listed, size_argument, switches, words
 from ._program import run
@@ -79,7 +79,8 @@ class CheckResult:
     def __repr__(self) -> str:
         clauses = [clause for schedule in self.schedules for clause in schedule.clauses]
         failures = sum(clause.failures for clause in clauses)
-        return (f"<pipec.CheckResult: {len(self.schedules)} schedules, {sum(clause.figures for clause in clauses)} figures, "
+        return (f"<pipec.CheckResult: {counted(len(self.schedules), 'schedule')}, "
+                f"{counted(sum(clause.figures for clause in clauses), 'figure')}, "
                 + (f"{failures} differ>" if failures else "all hold>" if self.good else "not good>"))
 
 

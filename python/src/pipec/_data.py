@@ -72,6 +72,10 @@ def _item(kind: Any, value: Any, exact: bool, data: Mapping[str, Any], key: str)
     return value
 
 
+def counted(number: int, thing: str) -> str:
+    return f"{number} {thing}{'' if number == 1 else 's'}"
+
+
 def rounded(number: float | Fraction) -> str:
     """A figure for the short text of an object, with at most four digits after the
     point."""

@@ -8,6 +8,7 @@ import json
 import numbers
 import operator
 import os
+import textwrap
 import typing
 from fractions import Fraction
 from typing import Any, Iterable, Mapping, Protocol, Sequence, Union
@@ -32,7 +33,7 @@ class CostProfile(str):
     is; other texts are names of files."""
 
     def __repr__(self) -> str:
-        return f"<pipec.CostProfile: {len(self)} characters>"
+        return f"<pipec.CostProfile: {textwrap.shorten(str(self), 72, placeholder=' ...')}>"
 
 
 class Calibrated(Protocol):

@@ -7,6 +7,7 @@ import dataclasses
 import json
 from typing import Any, Mapping, Sequence
 
+from ._data import counted
 from ._diagnostics import CompileError, Diagnostic, renamed
 from ._inputs import Input, Inputs, words
 from ._program import SOURCE, STDIN, run
@@ -50,7 +51,7 @@ class LintResult:
 
     def __repr__(self) -> str:
         models = [model for model, safe in self.safe.items() if safe]
-        return (f"<pipec.LintResult: {len(self.errors)} errors in {len(self.findings)} findings, "
+        return (f"<pipec.LintResult: {counted(len(self.errors), 'error')} in {counted(len(self.findings), 'finding')}, "
                 f"safe under {', '.join(models) or 'no model'}>")
 
     def __str__(self) -> str:

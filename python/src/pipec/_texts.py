@@ -9,11 +9,18 @@ from ._inputs import Cost, Input, Inputs, Profile, Sizes, counts, figures, optio
 from ._program import run
 
 
-def _text(inputs: Inputs, command: Sequence[str]) -> str:
+class Text(str):
+    """A text for people, which prompts and notebooks show as it is."""
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def _text(inputs: Inputs, command: Sequence[str]) -> Text:
     out = run(command, names=inputs.names)[0]
     for path, name in inputs.names.items():
         out = out.replace(path, name)
-    return out
+    return Text(out)
 
 
 def _sizes(given: dict[str, Sizes]) -> list[str]:
@@ -21,7 +28,7 @@ def _sizes(given: dict[str, Sizes]) -> list[str]:
 
 
 def derive(*schedules: Input, cost: Cost | None = None, profile: Profile | None = None, args: Sequence[str] = (),
-           **grid: Sizes) -> str:
+           **grid: Sizes) -> Text:
     """Closed forms of the figures of programs as `expect` clauses (docs/Derive.md):
     what `pipec derive` prints. `grid` are the sizes, as for `check`. Raises
     CompileError."""
@@ -31,7 +38,7 @@ def derive(*schedules: Input, cost: Cost | None = None, profile: Profile | None 
 
 
 def diff(first: Input, second: Input, *, model: str | None = None, cost: Cost | None = None,
-         profile: Profile | None = None, args: Sequence[str] = (), **params: Sizes) -> str:
+         profile: Profile | None = None, args: Sequence[str] = (), **params: Sizes) -> Text:
     """How two schedules differ, and where (docs/Diff.md): what `pipec diff` prints.
     Raises CompileError."""
     with Inputs() as inputs:
@@ -41,7 +48,7 @@ def diff(first: Input, second: Input, *, model: str | None = None, cost: Cost | 
 
 def explain(schedule: Input, *, rank: int | None = None, at: float | str | None = None, step: str | None = None,
             model: str | None = None, cost: Cost | None = None, profile: Profile | None = None,
-            args: Sequence[str] = (), **params: Sizes) -> str:
+            args: Sequence[str] = (), **params: Sizes) -> Text:
     """What a rank does at a time, or why a step starts no earlier: what
     `pipec explain` prints. Raises CompileError."""
     with Inputs() as inputs:
