@@ -58,12 +58,16 @@ MKDOCS = {
     "strict": True,
 }
 
-# Pictures have the page's scheme, light or dark; wide ones scroll on narrow screens.
+# Pictures have the page's scheme, light or dark; wide ones scroll on narrow screens. The columns of tables are as narrow
+# as their words, so that most tables fit the page.
 CSS = """\
 .md-typeset .cards img { display: block; width: 100%; }
 .md-typeset .cards p { margin: .4em 0; }
 .md-typeset .wide { overflow-x: auto; }
 .md-typeset .wide img { min-width: 32rem; }
+.md-typeset table:not([class]) th { min-width: 0; }
+.md-typeset table:not([class]) :is(th, td) { padding: .8em 1em; }
+.md-typeset table:not([class]) code { word-break: normal; }
 [data-md-color-scheme="default"] img { color-scheme: light; }
 [data-md-color-scheme="slate"] img { color-scheme: dark; }
 """
