@@ -140,8 +140,7 @@ LogicalResult SearchRun::checkModel() {
   return success();
 }
 
-/// Reports options that a placement with two directions does not take: its
-/// search is of lists, with one thread.
+/// Reports options that need words or several threads.
 LogicalResult SearchRun::checkBothWays() {
   for (Opt option :
        {Opt::Layouts, Opt::Certificate, Opt::Readable, Opt::EveryM,
