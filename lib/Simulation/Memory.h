@@ -103,6 +103,8 @@ public:
   int64_t change(Step step) const { return delta(step) + contextChange(step); }
   /// The memory that a compute step allocates when it starts.
   int64_t taken(Step step) const { return taken(step, change(step)); }
+  /// The same for an F of which only the stash is kept.
+  int64_t takenForStash(Step step) const { return taken(step, stash(step)); }
   /// By compute group of a rank, the most live activations up to its end, from
   /// the end of the group before it.
   std::vector<int64_t> groupLevels(unsigned rank) const;

@@ -136,6 +136,10 @@ private:
     Step first = list[begin];
     for (size_t i = begin; i != end; ++i) {
       Step step = list[i];
+      if (spans.isStashed(step)) {
+        needed += memory.takenForStash(step);
+        continue;
+      }
       needed += memory.taken(step);
       if (step.kind() != StepKind::F)
         continue;
@@ -149,8 +153,8 @@ private:
     if (!makeRoom(needed, first))
       return false;
     for (size_t i = begin; i != end; ++i) {
-      bool drops =
-          list[i].kind() == StepKind::F && dropped[spans.unitOf(list[i])];
+      bool drops = list[i].kind() == StepKind::F &&
+                   (dropped[spans.unitOf(list[i])] || spans.isStashed(list[i]));
       level += drops ? memory.stash(list[i]) : memory.change(list[i]);
     }
     return true;

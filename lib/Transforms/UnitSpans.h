@@ -17,8 +17,9 @@ struct UnitSpan {
   /// The compute groups of the two steps, counted on the rank.
   uint32_t begin = 0;
   uint32_t use = 0;
-  /// True if the list has a copy or an R of the unit.
+  /// True if the list has a copy or an R of the unit; if it has an R.
   bool moved = false;
+  bool recomputed = false;
 };
 
 /// The compute groups of a rank and the units whose activations it keeps.
@@ -41,6 +42,10 @@ public:
 
   /// The index in `units` of the unit of a step.
   uint32_t unitOf(Step step) const { return numbers.lookup(unitKey(step)); }
+  /// True for an F whose activations an R of the list makes again.
+  bool isStashed(Step step) const {
+    return step.kind() == StepKind::F && units[unitOf(step)].recomputed;
+  }
 
 private:
   void note(Step step) {
@@ -52,7 +57,9 @@ private:
     } else if (makesInputGradient(step.kind())) {
       units[unitOf(step)].use = groups.size();
     } else if (step_facts::has(step_facts::extras, step.kind())) {
-      units[unitOf(step)].moved = true;
+      UnitSpan &unit = units[unitOf(step)];
+      unit.moved = true;
+      unit.recomputed |= step.kind() == StepKind::R;
     }
   }
 
