@@ -207,10 +207,14 @@ static Verified checkList(const Schedule &schedule, const Contents &contents,
   const PresentRanks &present = options.present;
   good.computes =
       succeeded(verify(schedule, VerifyLevel::Compute, diags, present));
-  // The other levels require the steps that the first one checks.
-  VerifyLevel above = levelsAboveCompute(schedule, contents.kinds);
-  good.all =
-      good.computes && succeeded(verify(schedule, above, diags, present));
+  // The other levels require the steps that the first one checks, but for
+  // actions of FSDP, each on its own rank.
+  auto above = unsigned(levelsAboveCompute(schedule, contents.kinds));
+  if (!good.computes)
+    above &= unsigned(VerifyLevel::Sharded);
+  bool others =
+      !above || succeeded(verify(schedule, VerifyLevel(above), diags, present));
+  good.all = good.computes && others;
   if (present.all()) {
     result.safe =
         safeModels(schedule, true, good.computes, options.require, diags);

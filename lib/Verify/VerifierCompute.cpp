@@ -48,9 +48,8 @@ static uint8_t excluded(StepKind kind) {
 }
 /// The kinds that bring a unit into the state in which `kind` finds it.
 static uint8_t needed(StepKind kind) {
-  return countedWhere([&](const step_facts::Row &row) {
-    return row.to == stateBefore(kind);
-  });
+  return countedWhere(
+      [&](const step_facts::Row &row) { return row.to == stateBefore(kind); });
 }
 
 /// True if the member of an overlap at `consumer` depends on the one at
@@ -211,6 +210,8 @@ private:
         reporter.noteHere(diagnostic, later);
       } else if (kind == StepKind::I && !(seen[cell] & B)) {
         (void)reporter.report(ref, diag::WeightWithoutInput);
+      } else if (kind == StepKind::F) {
+        forwardless.try_emplace(step.stage(), ref);
       }
     });
   }
@@ -270,7 +271,7 @@ private:
       llvm::sort(stage.weightless);
       if (stage.forwards != all)
         reportMissing(s, all - stage.forwards, all, "forwards", withNone(s, F),
-                      stage.lastForward);
+                      stage.lastForward, forwardless.lookup(s));
       if (schedule.forwardOnly)
         continue;
       if (stage.backwards != all)
@@ -296,7 +297,8 @@ private:
   }
 
   void reportMissing(unsigned stage, uint32_t count, uint32_t of,
-                     StringRef what, ArrayRef<unsigned> missing, StepRef last) {
+                     StringRef what, ArrayRef<unsigned> missing, StepRef last,
+                     StepRef user = {}) {
     std::string text;
     raw_string_ostream os(text);
     interleaveComma(missing, os, [&](unsigned unit) {
@@ -310,6 +312,12 @@ private:
     if (last.isValid())
       diagnostic.note(reporter.step(last).source(), diag::NoteLastStep,
                       reporter.name(last));
+    if (user.isValid()) {
+      Step step = reporter.step(user);
+      Step forward(StepKind::F, step.stage(), step.unit());
+      diagnostic.note(step.source(), diag::NoteNoForward, reporter.name(user),
+                      reporter.text(forward));
+    }
   }
 
   const Schedule &schedule;
@@ -319,6 +327,8 @@ private:
   DiagEngine &diags;
   FirstSteps firsts;
   StepReporter reporter;
+  /// By stage, the first backward whose forward no rank has.
+  DenseMap<unsigned, StepRef> forwardless;
   /// The kinds of each pair on all ranks.
   std::vector<uint8_t> seen;
   std::vector<bool> misplaced;
@@ -336,9 +346,9 @@ ComputeVerdict verifyCompute(const Schedule &schedule, const StateScan &scan,
   }
   if (scan.kinds & step_facts::extras)
     broken |= failed(verifyObjects(schedule, diags, present));
+  if (schedule.numSlices != 1)
+    broken |= failed(verifySlices(schedule, diags));
   if (broken)
-    return ComputeVerdict::Broken;
-  if (schedule.numSlices != 1 && failed(verifySlices(schedule, diags)))
     return ComputeVerdict::Broken;
   return verifyOrder(schedule, diags, present);
 }
