@@ -48,6 +48,8 @@ private:
 } // namespace
 
 LogicalResult SlicesRun::readOptions() {
+  if (failed(checkInputCount(args, args.words(), diags)))
+    return failure();
   for (auto [option, example] : {std::pair(Opt::Tokens, "--tokens=T"),
                                  {Opt::Slices, "--slices=N"},
                                  {Opt::Attention, "--attention=A"}})

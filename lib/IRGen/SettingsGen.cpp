@@ -68,6 +68,8 @@ LogicalResult Lowering::makeShare(const SettingEntry &entry) {
   for (const SettingEntry &stream : entry.entries)
     if (failed(schedule.costs.addShared(stream.word.text, stream.range, diags)))
       return failure();
+  if (entry.entries.empty())
+    return diags.report(entry.range, diag::ShareWithout, "streams");
   return success();
 }
 

@@ -100,7 +100,8 @@ private:
     if (!json.at('['))
       return report(json.value(), diag::ProfileNotList);
     json.list([&] {
-      costs.shares.emplace_back();
+      const char *begin = json.here();
+      costs.shares.emplace_back().ranks = 0;
       members([&](StringRef key) {
         if (key == "ranks")
           return (void)readCount(json.value(), key, maxRanks,
@@ -115,6 +116,10 @@ private:
               succeeded(costs.addShared(name.trim('"'), rangeOf(name), diags));
         });
       });
+      const CostSettings::Share &share = costs.shares.back();
+      if (good && (share.ranks == 0 || share.streams.empty()))
+        report(StringRef(begin, json.here() - begin), diag::ShareWithout,
+               share.ranks == 0 ? "`ranks`" : "`streams`");
     });
   }
 
