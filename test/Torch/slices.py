@@ -181,6 +181,8 @@ def refusals(mesh, case):
     refuse("slice_lengths has a slice of length 0", lambda: run(plan, Often([1, 1]), slice_lengths=[0, 4]))
     refuse("arguments: slice_lengths adds up to 5, and the sequence has length 4",
            lambda: run(plan, Often([1, 1]), slice_lengths=[2, 3]))
+    whole = pipec.compile("gpipe", target="pytorch", ranks=1, microbatches=1)
+    refuse("slice_lengths has no effect on a schedule without slices", lambda: run(whole, Often([1]), slice_lengths=[4]))
     refuse("arguments: a sequence of length 1 has fewer than 2 slices", lambda: run(plan, Often([1, 1]), slice_dim=2))
     refuse("arguments: a tensor of shape [2, 4, 1] has no dimension 3", lambda: run(plan, Often([1, 1]), slice_dim=3))
     refuse("gpipe has 1 micro-batches, the job 2", lambda: pipec.torch.executor(plan, part, None, 2))

@@ -196,6 +196,8 @@ class Slicing:
 
     def __init__(self, slices: int, dim: int, lengths: Sequence[int] | None):
         self.slices, self.dim = slices, dim
+        if lengths is not None and slices == 1:
+            raise ValueError("slice_lengths has no effect on a schedule without slices")
         if lengths is not None and len(lengths) != slices:
             raise ValueError(f"slice_lengths has {len(lengths)} lengths, the schedule {slices} slices")
         if lengths is not None and min(lengths) < 1:
