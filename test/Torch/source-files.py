@@ -8,7 +8,6 @@ import importlib.util
 import os
 import pathlib
 import sys
-import unittest.mock
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "Inputs"))
 import torch
@@ -18,7 +17,6 @@ import executors
 import model
 import pipec
 import pipec.torch
-from pipec.torch import _executor
 from pipec.torch._source import Source, load_source
 
 ENVIRONMENT = {name: os.environ.get(name, "") for name in ("PATH", "PIPEC")}
@@ -107,13 +105,6 @@ def run(mesh, case):
     schedule = pipec.torch.executor(plain, parts, model.loss_function, 4, patience=30)
     schedule.step(*args, **keywords)
     assert model.close(gradients(parts), expected)
-    # The schedules that ran last are kept; others that come again are made again.
-    with unittest.mock.patch.object(_executor, "_KEPT", 1):
-        for name in ("eager_one_f_one_b", "gpipe", "eager_one_f_one_b"):
-            schedule.run(pipec.compile(name, **SIZES), *args, **keywords)
-            assert model.close(gradients(parts), expected), name
-            assert [other.plan.name for other in schedule._others.values()] == [name]
-            assert [lists.name for lists, _ in schedule._compiled.values()] == [name]
     # It is compiled once, so that further runs need no compiler.
     schedule.run(gpipe := pipec.compile("gpipe", **SIZES), *args, **keywords)
     del os.environ["PIPEC"]

@@ -35,17 +35,6 @@ from ._worker import Evaluation, Worker
 
 _Value = TypeVar("_Value")
 
-_KEPT = 8
-"""The schedules that `Executor.run` keeps."""
-
-
-def _keep(kept: dict[str, _Value], key: str, value: _Value) -> None:
-    """Keeps a value as the last used one, and only the last ones."""
-    kept.pop(key, None)
-    kept[key] = value
-    if len(kept) > _KEPT:
-        del kept[next(iter(kept))]
-
 
 class Executor:
     """A schedule for PyTorch, with the interface of those of
@@ -105,7 +94,7 @@ class Executor:
         self._dynamic, self._learns = dynamic_shapes, headers
         # The workers that know what passes between stages, and that.
         self._known: dict[Worker, list[dict[int, Any]]] = {}
-        # The other schedules that ran last, by the digests of their texts, and what they are made with.
+        # The other schedules that ran, by the digests of their texts, and what they are made with.
         self._others: dict[str, Executor] = {}
         self._return_outputs = return_outputs
         self._compiled: dict[str, tuple[Schedule, Source]] = {}
@@ -216,12 +205,10 @@ class Executor:
         try:
             source = schedule if isinstance(schedule, Source) else load_source(schedule)
             if source is None and isinstance(schedule, Schedule):
-                given = schedule.ir
-                if given not in self._compiled:
+                if schedule.ir not in self._compiled:
                     lists = _with_transfers(schedule)
-                    self._compiled[given] = lists, Source(lists.emit("python", "--passes="))
-                schedule, source = self._compiled[given]
-                _keep(self._compiled, given, (schedule, source))
+                    self._compiled[schedule.ir] = lists, Source(lists.emit("python", "--passes="))
+                schedule, source = self._compiled[schedule.ir]
             if source is None:
                 raise ValueError(f"{schedule!r} is neither a schedule nor an executor of --emit=python")
             order = source.order or self._reordered
@@ -249,7 +236,7 @@ class Executor:
                              slicing=self._slicing)
             for kind, handler in self._handlers.items():
                 other.handle(kind, handler)
-        _keep(self._others, digest, other)
+            self._others[digest] = other
         return other, order
 
     def _step(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
