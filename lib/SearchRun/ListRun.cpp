@@ -130,9 +130,13 @@ ScheduleSearch::findBothWays(const SearchProblem &problem,
       add(*start.schedule, start.title());
     if (!start.words.empty())
       add(search::makeSchedule(model, start.words));
-    if (request.mixed && start.schedule)
-      if (auto words = search::wordsOf(*problem.whole, *start.schedule))
-        add(search::makeSchedule(*problem.whole, *words));
+    if (!request.mixed)
+      continue;
+    if (auto words = search::wordsOf(
+            *problem.whole, start.schedule
+                                ? *start.schedule
+                                : search::makeSchedule(model, start.words)))
+      add(search::makeSchedule(*problem.whole, *words));
   }
   std::vector<const Schedule *> all;
   std::optional<size_t> best;
