@@ -109,7 +109,7 @@ private:
     return diags.report(rangeOf(range), kind, row, column,
                         std::forward<Args>(args)...);
   }
-  /// The same. Returns false. Not in its callers, which run for each step.
+  /// The same. Returns false. Not inlined: its callers run for each step.
   template <typename... Args>
   LLVM_ATTRIBUTE_NOINLINE bool refuse(StringRef range, Args &&...args) {
     (void)report(range, std::forward<Args>(args)...);

@@ -44,8 +44,8 @@ std::string pathIn(llvm::StringRef folder, llvm::StringRef name);
 
 struct PlanRequest;
 
-/// Writes the first file of the framework from a schedule. False if it does not
-/// run that.
+/// Writes the first file of the framework from a schedule. False if the
+/// framework does not run the schedule.
 bool canWriteFramework(InnerRuns &inner, const PlanRequest &request,
                        llvm::StringRef schedule);
 

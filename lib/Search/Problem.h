@@ -227,7 +227,7 @@ private:
   std::vector<uint32_t> stageTable;
   std::vector<uint32_t> chunkTable;
   std::vector<Letter> letters;
-  /// By rank and chunk, the chunks of the rank with the same direction.
+  /// By rank and chunk, the bits of the chunks whose F precedes its I.
   std::vector<uint32_t> together;
   bool moreTakers = false;
   /// By rank: an upper bound of the memory that an unfinished micro-batch can

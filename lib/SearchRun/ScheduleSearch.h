@@ -108,8 +108,7 @@ struct FoundSchedule {
   /// Words of Search/Mixed.h if the request is `mixed`.
   search::Words words;
   /// The schedule of the words, with clauses for its makespan and peaks. If
-  /// `start` is not empty, it is instead a start of that title as it is, which
-  /// has overlaps or mixed backwards.
+  /// `start` is not empty, it is instead a start of that title as it is.
   Schedule schedule;
   std::string start;
   /// The schedule is of a search of lists, which may have overlaps; the words

@@ -177,7 +177,7 @@ public:
     const StepList &list = schedule.ranks[rank];
     Rank &self = ranks[rank];
     if constexpr (resources) {
-      // In one test, since the second one would wait for the first.
+      // One test, since GCC keeps the kind on the stack between two.
       if (LLVM_LIKELY(!step_facts::has(beside, list[begin].kind()))) {
         for (size_t i = begin; i != end; ++i)
           waitFor(rank, streams->needs(rank, list[i]));

@@ -31,6 +31,7 @@ constexpr std::array<PaddedName, numStepKinds> paddedNames = [] {
   std::array<PaddedName, numStepKinds> names = {};
   for (unsigned kind = 0; kind != numStepKinds; ++kind) {
     StringRef name = stepKindName(StepKind(kind));
+    assert(name.size() <= sizeof(names[kind].text) && "a name is too long");
     while (names[kind].size != name.size()) {
       names[kind].text[names[kind].size] = name.data()[names[kind].size];
       ++names[kind].size;

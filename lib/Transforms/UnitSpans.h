@@ -17,8 +17,9 @@ struct UnitSpan {
   /// The compute groups of the two steps, counted on the rank.
   uint32_t begin = 0;
   uint32_t use = 0;
-  /// True if the list has a copy or an R of the unit; if it has an R.
+  /// True if the list has a copy or an R of the unit.
   bool moved = false;
+  /// True if it has an R.
   bool recomputed = false;
 };
 

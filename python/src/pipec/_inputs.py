@@ -33,7 +33,8 @@ class CostProfile(str):
     is; other texts are names of files."""
 
     def __repr__(self) -> str:
-        return f"<pipec.CostProfile: {textwrap.shorten(str(self), 72, placeholder=' ...')}>"
+        text = " ".join(self.split())
+        return f"<pipec.CostProfile: {text if len(text) <= 72 else text[:68] + ' ...'}>"
 
 
 class Calibrated(Protocol):

@@ -122,7 +122,7 @@ class Source:
         return recorder.steps
 
     def extras_of(self, rank: int) -> Extras:
-        """What the list of a rank has besides forwards, backwards and transfers."""
+        """What the list of a rank has besides forwards, whole backwards and transfers."""
         split = re.search(r'\bx\.backward_input\(|"I"', self.text) is not None
         if not re.search(r'\bx\.(recompute|offload|update)\(|"R"', self.text):
             return Extras(split=split)
