@@ -79,7 +79,7 @@ public:
     if (LLVM_LIKELY(end - begin == 1 &&
                     unsigned(first.kind()) < std::tuple_size_v<ComputeTicks>))
       return byRow ? rows[rowOf(first)].compute[unsigned(first.kind())]
-                   : computeTicks(first);
+                   : unitTicks(first);
     return duration(list, begin, end, nullptr);
   }
   /// The same in a draw of these factors; null without. The time of an overlap
@@ -172,11 +172,13 @@ private:
             : ofUnits[row * columns.size() + columns.of(step.unit())];
     return compute[unsigned(step.kind())];
   }
-  int64_t computeTicks(Step step) const {
-    if (step.kind() == StepKind::Update)
-      return rare[step.stage()].update;
+  int64_t unitTicks(Step step) const {
     int64_t ticks = ownTicks(step);
     return microbatches.empty() ? ticks : ticks * microbatchFactor(step);
+  }
+  int64_t computeTicks(Step step) const {
+    return step.kind() == StepKind::Update ? rare[step.stage()].update
+                                           : unitTicks(step);
   }
   int64_t updateTicks(llvm::ArrayRef<Step> list, size_t at) const;
   const OverlapTicks &overlapOf(llvm::ArrayRef<Step> members) const;

@@ -40,19 +40,19 @@ LogicalResult runSimulate(Schedule &schedule, const SimulateOptions &options,
 static StepList splitBackwards(const StepList &list) {
   size_t backwards =
       count_if(list, [](Step step) { return step.kind() == StepKind::B; });
-  StepList out;
-  out.reserve(list.size() + backwards);
+  StepList out(list.size() + backwards);
+  auto next = out.begin();
   for (size_t i = 0, end; i != list.size(); i = end) {
     end = Schedule::groupEnd(list, i);
-    for (size_t j = i; j != end; ++j) {
-      out.push_back(list[j]);
+    for (size_t j = i; j != end; ++j, ++next) {
+      *next = list[j];
       if (list[j].kind() == StepKind::B)
-        out.back().setKind(StepKind::I);
+        next->setKind(StepKind::I);
     }
     for (size_t j = i; j != end; ++j)
       if (list[j].kind() == StepKind::B)
-        out.push_back(Step(StepKind::W, list[j].stage(), list[j].unit(),
-                           list[j].phase(), list[j].source()));
+        *next++ = Step(StepKind::W, list[j].stage(), list[j].unit(),
+                       list[j].phase(), list[j].source());
   }
   return out;
 }
