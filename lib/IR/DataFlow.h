@@ -275,7 +275,10 @@ private:
 template <typename T> class DatumTable {
 public:
   DatumTable(const Schedule &schedule, const DataFlow &flow)
-      : flat(flow.size() <= 16 * schedule.numSteps() + 4096 ? flow.size() : 0),
+      : DatumTable(schedule, flow.size()) {}
+  /// A table that is indexed by other numbers below `size`.
+  DatumTable(const Schedule &schedule, size_t size)
+      : flat(size <= 16 * schedule.numSteps() + 4096 ? size : 0),
         entries(flat.empty() ? nullptr : flat.data()) {}
 
   /// The entry of a datum; adds it if necessary.

@@ -107,11 +107,13 @@ private:
 /// The directed edges in one run.
 class EdgeQueues {
 public:
-  explicit EdgeQueues(const TickCosts &costs) : costs(costs) {}
+  EdgeQueues(const Schedule &schedule, const TickCosts &costs)
+      : costs(costs), numRanks(schedule.numRanks),
+        free(schedule, numRanks * numRanks) {}
 
   /// When the last transfer of an edge leaves it; 0 before the first one.
   int64_t freeAt(unsigned from, unsigned to) const {
-    return free.lookup({from, to});
+    return std::as_const(free)[from * numRanks + to];
   }
   /// Starts the next transfer of an edge at `ready` or later. Returns its
   /// start.
@@ -122,7 +124,7 @@ public:
     // Results of several streams may leave in another order than they are made.
     if (occupancy == 0)
       return ready;
-    int64_t &edge = free[{from, to}];
+    int64_t &edge = free[from * numRanks + to];
     int64_t start = std::max(ready, edge);
     edge = start + occupancy;
     return start;
@@ -130,7 +132,8 @@ public:
 
 private:
   const TickCosts &costs;
-  llvm::DenseMap<std::pair<unsigned, unsigned>, int64_t> free;
+  size_t numRanks;
+  DatumTable<int64_t> free;
 };
 
 /// The times of all ranks in one run under free arrival: each rank runs its
@@ -144,7 +147,7 @@ public:
       : schedule(schedule), costs(costs), ranks(schedule.numRanks) {
     if constexpr (resources) {
       streams.emplace(schedule, costs);
-      edges.emplace(costs);
+      edges.emplace(schedule, costs);
       if (TiedSums::isNeeded(schedule))
         sums.emplace(schedule);
     }
@@ -173,7 +176,8 @@ public:
   }
 
   /// Runs the group [begin, end) of the list of `rank`; returns its start.
-  int64_t run(unsigned rank, size_t begin, size_t end) {
+  LLVM_ATTRIBUTE_ALWAYS_INLINE int64_t run(unsigned rank, size_t begin,
+                                           size_t end) {
     const StepList &list = schedule.ranks[rank];
     Rank &self = ranks[rank];
     if constexpr (resources) {
@@ -213,7 +217,7 @@ public:
   int64_t arrival(unsigned rank, Step maker, const DataFlow::Port &port) {
     int64_t end = made(rank);
     if constexpr (resources) {
-      EdgeTicks ticks = costs.edge(rank, port.rank);
+      const EdgeTicks &ticks = costs.edge(rank, port.rank);
       if (port.transfers)
         end = edges->take(rank, port.rank, end, ticks.occupancy);
       return end + (costs.isDrawn() ? costs.hop(rank, port.rank, maker)

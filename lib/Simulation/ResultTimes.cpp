@@ -35,7 +35,7 @@ void ResultTimes::findMakers() {
 
 void ResultTimes::findDepartures() {
   departures.assign(flow.size(), 0);
-  EdgeQueues edges(run.costs());
+  EdgeQueues edges(schedule, run.costs());
   for (unsigned rank = 0; rank != schedule.numRanks; ++rank) {
     const StepList &list = schedule.ranks[rank];
     for (uint32_t i = 0; i != list.size(); ++i)

@@ -110,8 +110,9 @@ template <bool resources> struct TickClock {
     return resources ? costs.duration(list, begin, end)
                      : costs.ownDuration(list, begin, end);
   }
-  int64_t hop(unsigned from, unsigned to, Step send) const {
-    return resources ? costs.hop(from, to, send) : costs.hop(from, to);
+  int64_t hop(unsigned from, unsigned to, auto send) const {
+    return resources && costs.isDrawn() ? costs.hop(from, to, send())
+                                        : costs.hop(from, to);
   }
   int64_t reduceTied() const { return costs.reduceTied(); }
 };
@@ -193,7 +194,7 @@ LogicalResult Simulator::run(Simulation &simulation, DiagEngine &diags) {
                          std::vector<int64_t>(schedule.numRanks)};
     if constexpr (any) {
       clock.streams.emplace(schedule, ticks);
-      clock.edges.emplace(ticks);
+      clock.edges.emplace(schedule, ticks);
     }
     return endsUnderModel(std::move(clock));
   };

@@ -511,9 +511,10 @@ int64_t TickCosts::overlapDuration(ArrayRef<Step> members,
                        : int64_t(drawn * ticks / computes);
 }
 
-EdgeTicks TickCosts::ownEdge(unsigned from, unsigned to) const {
-  if (auto it = edges.find({from, to}); it != edges.end())
-    return it->second;
+const EdgeTicks &TickCosts::ownEdge(unsigned from, unsigned to) const {
+  if (!edges.empty())
+    if (auto it = edges.find({from, to}); it != edges.end())
+      return it->second;
   return from / nodeSize == to / nodeSize ? commonEdge : nodesEdge;
 }
 

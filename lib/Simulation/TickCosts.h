@@ -44,9 +44,9 @@ public:
   /// The number of ticks in a unit of time.
   int64_t perUnit() const { return ticksPerUnit; }
 
-  EdgeTicks edge(unsigned from, unsigned to) const {
+  const EdgeTicks &edge(unsigned from, unsigned to) const {
     if (from == to)
-      return {};
+      return noEdge;
     return edgesDiffer ? ownEdge(from, to) : commonEdge;
   }
   /// The time from the start of a transfer to its arrival.
@@ -184,7 +184,7 @@ private:
   const OverlapTicks &overlapOf(llvm::ArrayRef<Step> members) const;
   int64_t overlapDuration(llvm::ArrayRef<Step> members,
                           const CostDraw *draw) const;
-  EdgeTicks ownEdge(unsigned from, unsigned to) const;
+  const EdgeTicks &ownEdge(unsigned from, unsigned to) const;
   int64_t drawnHop(unsigned from, unsigned to, Step maker) const;
 
   const CostDraw *draw = nullptr;
@@ -214,6 +214,8 @@ private:
   llvm::StringMap<OverlapTicks> overlaps;
   OverlapTicks otherOverlaps;
 
+  /// Of data that stay on their rank.
+  EdgeTicks noEdge;
   EdgeTicks commonEdge;
   bool edgesDiffer = false;
   unsigned nodeSize = ~0u;

@@ -55,8 +55,8 @@ public:
            const MemoryModel &memory, std::optional<Rational> peak,
            DiagEngine &diags)
       : schedule(schedule), costs(costs), memory(memory), diags(diags),
-        peak(peak), flow(schedule), edgesBefore(costs), edgesAfter(costs),
-        states(schedule.numRanks),
+        peak(peak), flow(schedule), edgesBefore(schedule, costs),
+        edgesAfter(schedule, costs), states(schedule.numRanks),
         weights(size_t(schedule.numStages) * schedule.numUnits) {
     if (peak)
       mostLive = memory.floorOf(*peak);

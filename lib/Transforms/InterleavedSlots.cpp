@@ -45,22 +45,24 @@ LogicalResult checkAlignedSize(const Schedule &schedule, uint64_t bubbles,
 }
 
 StepList withBubbles(const StepList &list, ArrayRef<uint32_t> gaps, bool keep) {
-  StepList out;
   size_t bubbles = 0;
   for (uint32_t gap : gaps)
     bubbles += gap;
-  out.reserve(list.size() + bubbles);
+  StepList out(list.size() + bubbles);
+  Step *at = out.data();
   auto wait = [&](uint32_t slots, Step beside) {
-    out.insert(out.end(), slots,
-               Step(StepKind::Bubble, 0, 0, beside.phase(), beside.source()));
+    at = std::fill_n(
+        at, slots,
+        Step(StepKind::Bubble, 0, 0, beside.phase(), beside.source()));
   };
   for (size_t i = 0; i != list.size(); ++i) {
     wait(gaps[i], list[i]);
     if (keep || list[i].kind() != StepKind::Bubble)
-      out.push_back(list[i]);
+      *at++ = list[i];
   }
   if (gaps.size() > list.size() && !list.empty())
     wait(gaps.back(), list.back());
+  out.resize(at - out.data());
   return out;
 }
 

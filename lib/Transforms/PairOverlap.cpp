@@ -57,20 +57,23 @@ static bool makePair(Step a, Step b) {
          (a.kind() == StepKind::B && b.kind() == StepKind::F);
 }
 
-/// Joins adjacent steps of `list` that are both steady; adds the first step
-/// of each pair to `made`.
+/// Joins adjacent steps of `list` that are both steady. Returns the first step
+/// of each pair.
 template <typename IsSteady>
-static void pair(StepList &list, IsSteady isSteady,
-                 std::vector<uint32_t> &made) {
+static std::vector<uint32_t> pair(StepList &list, IsSteady isSteady) {
+  std::vector<uint32_t> made(list.size() / 2);
+  size_t count = 0;
   for (size_t i = 0, end; i != list.size(); i = end) {
     end = Schedule::groupEnd(list, i);
     if (end != i + 1 || end == list.size() || list[end].joined() ||
         !isSteady(i) || !isSteady(end) || !makePair(list[i], list[end]))
       continue;
     list[i].setJoined(true);
-    made.push_back(i);
+    made[count++] = i;
     ++end;
   }
+  made.resize(count);
+  return made;
 }
 
 LogicalResult runPairOverlap(Schedule &schedule, const PairOverlapOptions &,
@@ -82,9 +85,9 @@ LogicalResult runPairOverlap(Schedule &schedule, const PairOverlapOptions &,
   unsigned steady = find(schedule.phases, "steady") - schedule.phases.begin();
   for (auto [list, made] : zip_equal(schedule.ranks, pairs)) {
     if (schedule.phases.empty())
-      pair(list, turns(list), made);
+      made = pair(list, turns(list));
     else
-      pair(list, [&](size_t i) { return list[i].phase() == steady; }, made);
+      made = pair(list, [&](size_t i) { return list[i].phase() == steady; });
   }
   CanRun client;
   OrderWalk<CanRun> walk(schedule, client);

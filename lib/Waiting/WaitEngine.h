@@ -38,7 +38,7 @@ struct NoGate {
 
 /// Runs `schedule` under `model`. `Time` is `NoTime`, or provides durations:
 ///   int64_t duration(ArrayRef<Step> list, size_t begin, size_t end)
-///   int64_t hop(unsigned from, unsigned to, Step send)
+///   int64_t hop(unsigned from, unsigned to, function_ref<Step()> send)
 /// With `waitsForResources`, it also has the `streams` and `edges` of
 /// Resources.h. It receives the start of each step in `std::vector<int64_t>
 /// starts`, which has one zero per step at first, and the end of each rank in
@@ -455,9 +455,10 @@ private:
       return own;
     unsigned peer = peerOf(self);
     uint32_t other = transfers.other(step);
-    int64_t hop = isSend(self.kind())
-                      ? time.hop(rank, peer, self)
-                      : time.hop(peer, rank, stepAt(peer, other));
+    int64_t hop =
+        isSend(self.kind())
+            ? time.hop(rank, peer, [&] { return self; })
+            : time.hop(peer, rank, [&] { return stepAt(peer, other); });
     int64_t others = time.starts[other];
     if (buffered)
       return std::max(own, others + hop);
