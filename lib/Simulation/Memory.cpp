@@ -230,11 +230,8 @@ void MemoryModel::walkList(unsigned rank, Visitor visit) const {
   std::optional<KeptUnits> kept;
   if (extras)
     kept.emplace(list);
-  // The change of the live activations by a compute step.
-  auto changeBy = [&](Step step) {
-    bool drops =
-        extras && step.kind() == StepKind::F && kept->isRecomputed(step);
-    return drops ? stash(step) + contextChange(step) : change(step);
+  auto isStashed = [&](Step step) {
+    return extras && step.kind() == StepKind::F && kept->isRecomputed(step);
   };
 
   MemoryLevel level;
@@ -246,8 +243,8 @@ void MemoryModel::walkList(unsigned rank, Visitor visit) const {
     if (isCompute(kind)) {
       int64_t after = level.activations;
       for (Step step : group) {
-        int64_t by = changeBy(step);
-        level.activations += taken(step, by);
+        int64_t by = change(step, isStashed(step));
+        level.activations += allocated(step, by);
         after += by;
       }
       visit(begin, end, /*atEnd=*/false, level);
@@ -256,7 +253,7 @@ void MemoryModel::walkList(unsigned rank, Visitor visit) const {
         if (extras && makesWeightGradient(step.kind()))
           kept->drop(step);
         else if (extras && hasUnit(step.kind()))
-          kept->sizeOf(step) += changeBy(step) - contextChange(step);
+          kept->sizeOf(step) += isStashed(step) ? stash(step) : delta(step);
         unsigned freed = received(step);
         level.receives -= freed * whole(step.stage()).receive;
         level.receiveCount -= freed;

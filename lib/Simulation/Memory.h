@@ -99,12 +99,14 @@ public:
   }
 
   /// The change of the live activations by a compute step, with the gradients
-  /// of contexts.
-  int64_t change(Step step) const { return delta(step) + contextChange(step); }
+  /// of contexts. Of a stashed F, only the stash is kept.
+  int64_t change(Step step, bool isStashed = false) const {
+    return (isStashed ? stash(step) : delta(step)) + contextChange(step);
+  }
   /// The memory that a compute step allocates when it starts.
-  int64_t taken(Step step) const { return taken(step, change(step)); }
-  /// The same for an F of which only the stash is kept.
-  int64_t takenForStash(Step step) const { return taken(step, stash(step)); }
+  int64_t taken(Step step, bool isStashed = false) const {
+    return allocated(step, change(step, isStashed));
+  }
   /// By compute group of a rank, the most live activations up to its end, from
   /// the end of the group before it.
   std::vector<int64_t> groupLevels(unsigned rank) const;
@@ -126,7 +128,7 @@ public:
   Rational size(int64_t units) const;
 
 private:
-  int64_t taken(Step step, int64_t change) const {
+  int64_t allocated(Step step, int64_t change) const {
     return std::max<int64_t>(change, 0) + during(step);
   }
 

@@ -199,12 +199,10 @@ LevelTree RankOffload::measure() const {
     size_t end = Schedule::groupEnd(list, begin);
     int64_t taken = 0;
     for (size_t i = begin; i != end; ++i)
-      taken += spans.isStashed(list[i]) ? memory.takenForStash(list[i])
-                                        : memory.taken(list[i]);
+      taken += memory.taken(list[i], spans.isStashed(list[i]));
     lines.push_back(level + taken);
     for (size_t i = begin; i != end; ++i)
-      level += spans.isStashed(list[i]) ? memory.stash(list[i])
-                                        : memory.change(list[i]);
+      level += memory.change(list[i], spans.isStashed(list[i]));
   }
   return LevelTree(lines);
 }

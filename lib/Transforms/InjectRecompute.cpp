@@ -136,12 +136,9 @@ private:
     Step first = list[begin];
     for (size_t i = begin; i != end; ++i) {
       Step step = list[i];
-      if (spans.isStashed(step)) {
-        needed += memory.takenForStash(step);
-        continue;
-      }
-      needed += memory.taken(step);
-      if (step.kind() != StepKind::F)
+      bool isStashed = spans.isStashed(step);
+      needed += memory.taken(step, isStashed);
+      if (step.kind() != StepKind::F || isStashed)
         continue;
       uint32_t number = spans.unitOf(step);
       const UnitSpan &unit = spans.units[number];
@@ -155,7 +152,7 @@ private:
     for (size_t i = begin; i != end; ++i) {
       bool drops = list[i].kind() == StepKind::F &&
                    (dropped[spans.unitOf(list[i])] || spans.isStashed(list[i]));
-      level += drops ? memory.stash(list[i]) : memory.change(list[i]);
+      level += memory.change(list[i], drops);
     }
     return true;
   }
