@@ -80,9 +80,7 @@ LogicalResult readJitter(const Arguments &args, std::optional<Jitter> &jitter,
       if (failed(text))
         return failure();
       // Syntax errors are reported with the costs.
-      if (Expected<json::Value> value = parseJson(*text); !value)
-        consumeError(value.takeError());
-      else if (const json::Object *profile = value->getAsObject())
+      if (std::optional<json::Object> profile = parseJsonObject(*text))
         ofSteps = measuredSpread(*profile);
     }
     if (!ofSteps)

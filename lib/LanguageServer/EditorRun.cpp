@@ -4,6 +4,7 @@
 #include "LanguageServer/EditorRun.h"
 
 #include "LanguageServer/OpenDocument.h"
+#include "Support/DiagPrinter.h"
 #include "Support/Json.h"
 #include "Support/Words.h"
 
@@ -104,23 +105,6 @@ StringRef progressIn(StringRef messages) {
   return "";
 }
 
-/// The first error on standard error.
-static std::string errorIn(StringRef messages) {
-  SmallVector<StringRef> lines;
-  messages.split(lines, '\n', -1, /*KeepEmpty=*/false);
-  for (StringRef line : lines) {
-    Expected<json::Value> message = parseJson(line);
-    if (!message) {
-      consumeError(message.takeError());
-      continue;
-    }
-    const json::Object *object = message->getAsObject();
-    if (object && object->getString("severity") == "error")
-      return object->getString("message").value_or("").str();
-  }
-  return "";
-}
-
 /// A number of the output as text; fractions are strings there.
 static std::string numberText(const json::Object &from, StringRef key) {
   const json::Value *value = from.get(key);
@@ -181,13 +165,10 @@ std::optional<json::Value> Server::editOf(const EditorRun &run,
 Expected<CommandResult> Server::resultOf(const EditorRun &run,
                                          const CommandOutput &from) {
   if (!from.succeeded) {
-    std::string why = errorIn(from.messages);
+    std::string why = firstErrorIn(from.messages);
     return refused(why.empty() ? "`" + run.title() + "` failed" : why);
   }
-  Expected<json::Value> value = parseJson(from.output);
-  const json::Object *output = value ? value->getAsObject() : nullptr;
-  if (!value)
-    consumeError(value.takeError());
+  std::optional<json::Object> output = parseJsonObject(from.output);
   if (!output)
     return refused("`" + run.title() + "` has no result");
   CommandResult result;

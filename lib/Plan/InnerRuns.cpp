@@ -3,6 +3,7 @@
 
 #include "Plan/InnerRuns.h"
 
+#include "Support/DiagPrinter.h"
 #include "Support/Json.h"
 
 #include "llvm/Support/Format.h"
@@ -27,19 +28,7 @@ int InnerRuns::call(const CommandWords &words, std::string &printed) {
 std::string InnerRuns::firstError() const {
   if (!isJson)
     return StringRef(messages).split("error: ").second.split('\n').first.str();
-  SmallVector<StringRef> lines;
-  StringRef(messages).split(lines, '\n');
-  for (StringRef line : lines) {
-    Expected<json::Value> value = parseJson(line);
-    if (!value) {
-      consumeError(value.takeError());
-      continue;
-    }
-    const json::Object *object = value->getAsObject();
-    if (object && object->getString("severity") == "error")
-      return object->getString("message").value_or("").str();
-  }
-  return "";
+  return firstErrorIn(messages);
 }
 
 LogicalResult InnerRuns::tryToWrite(const CommandWords &words) {
@@ -58,12 +47,9 @@ FailureOr<json::Object> InnerRuns::tryToAsk(CommandWords words) {
   words.push_back("--format=json");
   std::string printed;
   int status = call(words, printed);
-  Expected<json::Value> value = parseJson(printed);
-  if (value && (status == 0 || words.front() == "compare"))
-    if (json::Object *object = value->getAsObject())
-      return std::move(*object);
-  if (!value)
-    consumeError(value.takeError());
+  std::optional<json::Object> object = parseJsonObject(printed);
+  if (object && (status == 0 || words.front() == "compare"))
+    return std::move(*object);
   return failure();
 }
 

@@ -69,12 +69,8 @@ static FailureOr<json::Object> readObject(StringRef path, DiagEngine &diags) {
   FailureOr<StringRef> text = openInput(path, diags, uint64_t(64) << 20);
   if (failed(text))
     return failure();
-  Expected<json::Value> value = parseJson(*text);
-  if (value)
-    if (json::Object *object = value->getAsObject())
-      return std::move(*object);
-  if (!value)
-    consumeError(value.takeError());
+  if (std::optional<json::Object> object = parseJsonObject(*text))
+    return std::move(*object);
   return diags.report(DiagLoc(), diag::PlanNotJson, path);
 }
 
@@ -206,13 +202,8 @@ std::vector<std::string> filesOfPlan(StringRef folder) {
   auto there = MemoryBuffer::getFile(pathIn(folder, planName));
   if (!there)
     return names;
-  Expected<json::Value> plan = parseJson((*there)->getBuffer());
-  if (!plan) {
-    consumeError(plan.takeError());
-    return names;
-  }
-  const json::Object *object = plan->getAsObject();
-  const json::Array *files = object ? object->getArray("files") : nullptr;
+  std::optional<json::Object> plan = parseJsonObject((*there)->getBuffer());
+  const json::Array *files = plan ? plan->getArray("files") : nullptr;
   for (const json::Value &file : files ? *files : json::Array())
     names.push_back(file.getAsString().value_or("").str());
   return names;

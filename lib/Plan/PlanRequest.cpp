@@ -95,12 +95,7 @@ LogicalResult PlanRequest::readProfile(DiagEngine &diags) {
         hasPorts || cost.contains("p2p") || cost.contains("occupancy");
   };
   llvm::for_each(args.list(Opt::Cost), note);
-  Expected<json::Value> value = parseJson(*text);
-  if (!value) {
-    consumeError(value.takeError());
-    return success();
-  }
-  const json::Object *object = value->getAsObject();
+  std::optional<json::Object> object = parseJsonObject(*text);
   if (!object)
     return success();
   hasLayers |= object->get("sequence") || object->get("layout");

@@ -6,6 +6,8 @@
 #include "Support/Json.h"
 #include "Support/Words.h"
 
+#include "llvm/ADT/StringExtras.h"
+
 using namespace llvm;
 
 namespace pipec {
@@ -182,6 +184,16 @@ void writeDiagnostic(json::OStream &json, const Diagnostic &diagnostic,
     else
       json.attribute("ranks", json::Array(diagnostic.ranks));
   });
+}
+
+std::string firstErrorIn(StringRef lines) {
+  for (StringRef line : split(lines, '\n')) {
+    std::optional<json::Object> object = parseJsonObject(line);
+    if (object &&
+        object->getString("severity") == severityName(Severity::Error))
+      return object->getString("message").value_or("").str();
+  }
+  return "";
 }
 
 /// True for a note on a file of the library.

@@ -47,6 +47,10 @@ void writeLocation(llvm::json::OStream &json, llvm::SMLoc loc,
 void writeDiagnostic(llvm::json::OStream &json, const Diagnostic &diagnostic,
                      const SourceFiles &files, bool csvCells = false);
 
+/// The message of the first error among such objects, each on a line of its
+/// own; empty if there is none. Other lines do not matter.
+std::string firstErrorIn(llvm::StringRef lines);
+
 /// Prints diagnostics to a stream.
 class DiagPrinter {
 public:

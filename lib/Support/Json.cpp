@@ -205,6 +205,13 @@ Expected<json::Value> parseJson(StringRef text, unsigned depth) {
                            before.size() - (line + 1) + 1, fault.text);
 }
 
+std::optional<json::Object> parseJsonObject(StringRef text) {
+  if (std::optional<json::Value> value = expectedToOptional(parseJson(text)))
+    if (json::Object *object = value->getAsObject())
+      return std::move(*object);
+  return std::nullopt;
+}
+
 //===----------------------------------------------------------------------===//
 // LiteralReader
 //===----------------------------------------------------------------------===//

@@ -116,6 +116,8 @@ std::optional<int64_t> scaledJsonNumber(llvm::StringRef text, unsigned places);
 /// not nest deeper than `depth`. The error says where and what the text lacks.
 llvm::Expected<llvm::json::Value> parseJson(llvm::StringRef text,
                                             unsigned depth = maxJsonDepth);
+/// The object that such a text is; nothing for any other text.
+std::optional<llvm::json::Object> parseJsonObject(llvm::StringRef text);
 
 /// A value for JSON; null if there is none.
 template <class T>
