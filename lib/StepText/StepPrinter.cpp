@@ -14,6 +14,7 @@
 
 #include "llvm/ADT/StringExtras.h"
 
+#include <algorithm>
 #include <array>
 
 using namespace llvm;
@@ -32,10 +33,8 @@ constexpr std::array<PaddedName, numStepKinds> paddedNames = [] {
   for (unsigned kind = 0; kind != numStepKinds; ++kind) {
     StringRef name = stepKindName(StepKind(kind));
     assert(name.size() <= sizeof(names[kind].text) && "a name is too long");
-    while (names[kind].size != name.size()) {
-      names[kind].text[names[kind].size] = name.data()[names[kind].size];
-      ++names[kind].size;
-    }
+    std::copy_n(name.data(), name.size(), names[kind].text);
+    names[kind].size = name.size();
   }
   return names;
 }();
