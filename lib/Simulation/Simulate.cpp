@@ -53,7 +53,9 @@ private:
 namespace {
 
 /// A run under free arrival (`FreeClock`).
-template <bool resources> class FreeRun {
+template <bool resources> class FreeRun : FreeClock<resources> {
+  using Clock = FreeClock<resources>;
+
 public:
   /// When a result is available to its consumer.
   struct Datum {
@@ -62,35 +64,26 @@ public:
 
   FreeRun(const Schedule &schedule, const TickCosts &costs,
           const StepNumbers &numbers, std::vector<int64_t> &starts)
-      : clock(schedule, costs), numbers(numbers), starts(starts) {}
+      : Clock(schedule, costs), numbers(numbers), starts(starts) {}
 
+  using Clock::mayRun;
+  using Clock::takeReleased;
   static bool isThere(const Datum &datum) { return datum.arrival != never; }
   void take(unsigned rank, const Datum &datum) {
-    clock.waitFor(rank, datum.arrival);
+    Clock::waitFor(rank, datum.arrival);
   }
   void visit(unsigned rank, size_t begin, size_t end) {
-    int64_t start = clock.run(rank, begin, end);
+    int64_t start = Clock::run(rank, begin, end);
     for (size_t i = begin; i != end; ++i)
       starts[numbers.of(rank, i)] = start;
   }
-  bool mayRun(unsigned rank, Step step)
-    requires resources
-  {
-    return clock.mayRun(rank, step);
-  }
-  std::vector<unsigned> takeReleased()
-    requires resources
-  {
-    return clock.takeReleased();
-  }
   Datum give(unsigned rank, size_t index, const DataFlow::Port &port) {
-    return {clock.arrival(rank, clock.step(rank, index), port)};
+    return {Clock::arrival(rank, Clock::step(rank, index), port)};
   }
 
 private:
   static constexpr int64_t never = -1;
 
-  FreeClock<resources> clock;
   const StepNumbers &numbers;
   std::vector<int64_t> &starts;
 };

@@ -85,12 +85,14 @@ template <typename Time> struct TimedResults {
 };
 
 /// A run under free arrival that records the times of all results.
-template <typename Time, bool resources> class TimedRun {
+template <typename Time, bool resources> class TimedRun : FreeClock<resources> {
+  using Clock = FreeClock<resources>;
+
 public:
   using Datum = Result<Time>;
 
   TimedRun(const Schedule &schedule, const TickCosts &costs)
-      : schedule(schedule), clock(schedule, costs), walk(schedule, *this),
+      : Clock(schedule, costs), schedule(schedule), walk(schedule, *this),
         started(schedule.numRanks) {}
   TimedRun(const TimedRun &) = delete;
 
@@ -112,14 +114,16 @@ public:
   /// Indexed by number.
   std::vector<Datum> takeResults() { return walk.takeTable(); }
 
+  using Clock::mayRun;
+  using Clock::takeReleased;
   static bool isThere(const Datum &datum) {
     return datum.needed != Datum::never;
   }
   void take(unsigned rank, const Datum &datum) {
-    clock.waitFor(rank, datum.needed);
+    Clock::waitFor(rank, datum.needed);
   }
   void visit(unsigned rank, size_t begin, size_t end) {
-    int64_t start = clock.run(rank, begin, end);
+    int64_t start = Clock::run(rank, begin, end);
     latest = std::max(latest, start);
     started[rank] = start;
     for (size_t i = begin; i != end; ++i) {
@@ -130,28 +134,17 @@ public:
       }
     }
   }
-  bool mayRun(unsigned rank, Step step)
-    requires resources
-  {
-    return clock.mayRun(rank, step);
-  }
-  std::vector<unsigned> takeReleased()
-    requires resources
-  {
-    return clock.takeReleased();
-  }
   Datum give(unsigned rank, size_t index, const DataFlow::Port &port) {
     Step step = schedule.ranks[rank][index];
-    int64_t arrival = clock.arrival(rank, step, port);
+    int64_t arrival = Clock::arrival(rank, step, port);
     latest = std::max(latest, arrival);
-    instants |= clock.made(rank) == started[rank];
+    instants |= Clock::made(rank) == started[rank];
     ++open;
-    return {Time(arrival), Time(clock.made(rank)), given++, step.source()};
+    return {Time(arrival), Time(Clock::made(rank)), given++, step.source()};
   }
 
 private:
   const Schedule &schedule;
-  FreeClock<resources> clock;
   OrderWalk<TimedRun> walk;
   /// The last arrival or start.
   int64_t latest = 0;
