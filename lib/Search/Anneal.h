@@ -15,6 +15,9 @@
 #include "Search/Random.h"
 #include "Search/Tuning.h"
 
+#include <algorithm>
+#include <iterator>
+#include <tuple>
 #include <utility>
 
 namespace pipec::search {
@@ -93,16 +96,48 @@ private:
   uint64_t work = 0;
 };
 
+/// Places in lists on a longest path; changes may move them.
+class CriticalPlaces {
+public:
+  /// Finds those of a `MixedTiming` or `ListTiming` whose tails are known.
+  template <typename Timing> void find(const Timing &timing) {
+    places.clear();
+    for (unsigned rank = 0; rank != timing.ends.size(); ++rank)
+      for (uint32_t i = 0; i != timing.ends[rank].size(); ++i)
+        if (timing.ends[rank][i] + timing.tails[rank][i] == timing.makespan)
+          places.push_back({rank, i});
+  }
+  /// Picks the rank and the place where a change begins, in lists with these
+  /// ends; false if there is nothing at it.
+  bool pick(const std::vector<std::vector<Ticks>> &ends, Random &random,
+            unsigned &rank, uint32_t &place) const {
+    if (!places.empty() && random.chance(tuning::criticalChance)) {
+      std::tie(rank, place) = places[random.below(places.size())];
+      if (place && random.chance(tuning::precedingChance))
+        --place;
+      return place < ends[rank].size();
+    }
+    rank = random.below(ends.size());
+    if (ends[rank].empty())
+      return false;
+    place = random.below(ends[rank].size());
+    return true;
+  }
+
+private:
+  std::vector<std::pair<uint32_t, uint32_t>> places;
+};
+
 /// Runs one such round on the lists of a `MixedTiming` or `ListTiming`, which
 /// has run them: cools, and ends, as `Annealer::run` does. `propose` makes a
-/// change or returns false, `findCritical` is called when tails are known
-/// again, and `keepBest` when the makespan is the least so far.
-template <typename Timing, typename Propose, typename Renew, typename Keep>
-void annealTiming(Timing &timing, unsigned ranks, uint32_t numSteps,
-                  unsigned heat, Ticks bound, Random &random, Budget &budget,
-                  Propose propose, Renew findCritical, Keep keepBest) {
+/// change that begins at a place of a rank or returns false, and `keepBest` is
+/// called when the makespan is the least so far.
+template <typename Timing, typename Propose, typename Keep>
+void annealTiming(Timing &timing, uint32_t numSteps, unsigned heat, Ticks bound,
+                  Random &random, Budget &budget, Propose propose,
+                  Keep keepBest) {
   using namespace tuning;
-  Ticks perTick = makespanWeight * Ticks(ranks);
+  Ticks perTick = makespanWeight * Ticks(timing.ends.size());
   auto cost = [&](Ticks makespan, Ticks sum) {
     return perTick * makespan + endsWeight * sum;
   };
@@ -113,8 +148,10 @@ void annealTiming(Timing &timing, unsigned ranks, uint32_t numSteps,
   uint32_t renewEvery = numSteps / renewals + 1, accepted = 0;
   // An item costs several operations.
   auto spend = [&] { budget.spend(std::exchange(timing.work, 0) * 8); };
-  typename Timing::Change change;
-  findCritical();
+  typename Timing::Change change{};
+  uint32_t place = 0;
+  CriticalPlaces critical;
+  critical.find(timing);
   while (!budget.done()) {
     while (level + 1 < numLevels &&
            budget.spent() - begin > all / numLevels * (level + 1)) {
@@ -123,7 +160,8 @@ void annealTiming(Timing &timing, unsigned ranks, uint32_t numSteps,
     }
     for (unsigned n = 0; n != movesPerCheck && !budget.isStopped(); ++n) {
       timing.work += 6;
-      if (!propose(change))
+      if (!critical.pick(timing.ends, random, change.rank, place) ||
+          !propose(change, place))
         continue;
       Ticks threshold =
           cost(timing.makespan, timing.sum) +
@@ -138,7 +176,7 @@ void annealTiming(Timing &timing, unsigned ranks, uint32_t numSteps,
       bool isBest = timing.makespan < least;
       if (isBest || ++accepted % renewEvery == 0) {
         timing.findTails();
-        findCritical();
+        critical.find(timing);
       }
       if (!isBest)
         continue;
@@ -149,6 +187,31 @@ void annealTiming(Timing &timing, unsigned ranks, uint32_t numSteps,
     }
     spend();
   }
+}
+
+/// Runs rounds of annealing from the best of `found`, which is the first, and
+/// some from the next ones, which may lead to better lists. `run` runs one.
+template <typename Result, typename Run>
+Result annealRounds(const std::vector<Result> &found, uint32_t numSteps,
+                    Ticks bound, Budget &budget, Run run) {
+  constexpr unsigned rounds = 8, fromOthers = 2;
+  Result best = found.front();
+  unsigned heat = std::clamp(tuning::heatSteps / numSteps, tuning::minHeat,
+                             tuning::maxHeat);
+  for (unsigned round = 0; round != rounds; ++round) {
+    if (best.makespan <= bound || budget.done())
+      break;
+    Budget own = budget.part(budget.left() / (rounds - round));
+    const Result &start = round && round <= fromOthers && round < found.size()
+                              ? found[round]
+                              : best;
+    unsigned percent = tuning::heats[round % std::size(tuning::heats)];
+    Result next = run(round, start, heat * percent / 100, own);
+    budget.spend(own.spent());
+    if (next.makespan < best.makespan)
+      best = std::move(next);
+  }
+  return best;
 }
 
 } // namespace pipec::search

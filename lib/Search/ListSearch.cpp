@@ -25,7 +25,7 @@ public:
 private:
   using Change = ListTiming::Change;
 
-  bool propose(Change &change);
+  bool propose(Change &change, uint32_t place);
   bool moveItem(Change &change, uint32_t place);
   bool join(Change &change, uint32_t place);
   bool takeApart(Change &change, uint32_t place);
@@ -38,7 +38,6 @@ private:
   void keepOrder(Change &change, StepCode moved);
   void replace(ListItem &item, StepCode from, StepCode to);
   uint32_t distance();
-  void findCritical();
   const ItemList &listOf(const Change &change) const {
     return timing.lists[change.rank];
   }
@@ -54,34 +53,11 @@ private:
   const ListMoves moves;
   ListTiming timing;
   Random random;
-  /// The rank and the place of items on a longest path; changes may move them.
-  std::vector<std::pair<uint32_t, uint32_t>> critical;
 };
 
 } // namespace
 
-void ListAnnealer::findCritical() {
-  critical.clear();
-  for (unsigned rank = 0; rank != problem.ranks(); ++rank)
-    for (uint32_t i = 0; i != timing.lists[rank].size(); ++i)
-      if (timing.ends[rank][i] + timing.tails[rank][i] == timing.makespan)
-        critical.push_back({rank, i});
-}
-
-bool ListAnnealer::propose(Change &change) {
-  uint32_t place;
-  if (!critical.empty() && random.chance(tuning::criticalChance)) {
-    std::tie(change.rank, place) = critical[random.below(critical.size())];
-    if (place && random.chance(tuning::precedingChance))
-      --place;
-  } else {
-    change.rank = random.below(problem.ranks());
-    if (listOf(change).empty())
-      return false;
-    place = random.below(listOf(change).size());
-  }
-  if (place >= listOf(change).size())
-    return false;
+bool ListAnnealer::propose(Change &change, uint32_t place) {
   change.flipped = ListTiming::none;
   unsigned kind = random.below(100);
   bool made = false;
@@ -301,8 +277,8 @@ FoundLists ListAnnealer::run(const FoundLists &start, unsigned heat,
   for (const ItemList &list : start.lists)
     size += list.size();
   annealTiming(
-      timing, problem.ranks(), size, heat, bound, random, budget,
-      [&](Change &change) { return propose(change); }, [&] { findCritical(); },
+      timing, size, heat, bound, random, budget,
+      [&](Change &change, uint32_t place) { return propose(change, place); },
       [&] { best = {timing.lists, timing.makespan}; });
   return best;
 }
@@ -327,27 +303,12 @@ FoundLists searchLists(const ListProblem &problem,
   });
   for (const ItemList &list : found.front().lists)
     size += list.size();
-  constexpr unsigned rounds = 8, fromOthers = 2;
-  FoundLists best = found.front();
-  unsigned heat =
-      std::clamp(tuning::heatSteps / size, tuning::minHeat, tuning::maxHeat);
-  for (unsigned round = 0; round != rounds; ++round) {
-    if (best.makespan <= bound || budget.done())
-      break;
-    Budget own = budget.part(budget.left() / (rounds - round));
-    ListAnnealer annealer(problem, moves, seed * 1000 + round + 900);
-    // Other starts may lead to better lists.
-    const FoundLists &start =
-        round && round <= fromOthers && round < found.size() ? found[round]
-                                                             : best;
-    FoundLists next = annealer.run(
-        start, heat * tuning::heats[round % std::size(tuning::heats)] / 100,
-        bound, own);
-    budget.spend(own.spent());
-    if (next.makespan < best.makespan)
-      best = std::move(next);
-  }
-  return best;
+  return annealRounds(
+      found, size, bound, budget,
+      [&](unsigned round, const FoundLists &start, unsigned heat, Budget &own) {
+        ListAnnealer annealer(problem, moves, seed * 1000 + round + 900);
+        return annealer.run(start, heat, bound, own);
+      });
 }
 
 } // namespace pipec::search

@@ -135,41 +135,19 @@ public:
 private:
   using Change = MixedTiming::Change;
 
-  bool propose(Change &change);
+  bool propose(Change &change, uint32_t place);
   bool moveLetter(Change &change, uint32_t place);
   bool changeForm(Change &change, uint32_t place);
-  void findCritical();
 
   const MixedProblem &problem;
   const Problem &base;
   MixedTiming timing;
   Random random;
-  /// The rank and the place of steps on a longest path; changes may move them.
-  std::vector<std::pair<uint32_t, uint32_t>> critical;
 };
 
 } // namespace
 
-void MixedAnnealer::findCritical() {
-  critical.clear();
-  for (unsigned rank = 0; rank != base.ranks; ++rank)
-    for (uint32_t i = 0; i != timing.words[rank].size(); ++i)
-      if (timing.ends[rank][i] + timing.tails[rank][i] == timing.makespan)
-        critical.push_back({rank, i});
-}
-
-bool MixedAnnealer::propose(Change &change) {
-  uint32_t place;
-  if (!critical.empty() && random.chance(tuning::criticalChance)) {
-    std::tie(change.rank, place) = critical[random.below(critical.size())];
-    if (place && random.chance(tuning::precedingChance))
-      --place;
-  } else {
-    change.rank = random.below(base.ranks);
-    place = random.below(timing.words[change.rank].size());
-  }
-  if (place >= timing.words[change.rank].size())
-    return false;
+bool MixedAnnealer::propose(Change &change, uint32_t place) {
   timing.word = timing.words[change.rank];
   bool isForm = random.chance(30);
   if (!(isForm ? changeForm(change, place) : moveLetter(change, place)))
@@ -257,12 +235,9 @@ Found MixedAnnealer::run(const Found &start, unsigned heat, Ticks bound,
   if (start.makespan <= bound || !timing.load(start.words))
     return best;
   annealTiming(
-      timing, base.ranks, base.numSteps(), heat, bound, random, budget,
-      [&](Change &change) {
-        change = {};
-        return propose(change);
-      },
-      [&] { findCritical(); }, [&] { best = {timing.words, timing.makespan}; });
+      timing, base.numSteps(), heat, bound, random, budget,
+      [&](Change &change, uint32_t place) { return propose(change, place); },
+      [&] { best = {timing.words, timing.makespan}; });
   return best;
 }
 
@@ -300,27 +275,12 @@ Found searchMixed(const MixedProblem &problem, const std::vector<Words> &starts,
   std::stable_sort(
       found.begin(), found.end(),
       [](const Found &a, const Found &b) { return a.makespan < b.makespan; });
-  constexpr unsigned rounds = 8, fromOthers = 2;
-  Found best = found.front();
-  unsigned heat = std::clamp(tuning::heatSteps / base.numSteps(),
-                             tuning::minHeat, tuning::maxHeat);
-  for (unsigned round = 0; round != rounds; ++round) {
-    if (best.makespan <= bound || budget.done())
-      break;
-    Budget own = budget.part(budget.left() / (rounds - round));
-    MixedAnnealer annealer(problem, seed * 1000 + round + 700);
-    // Other starts may lead to better words.
-    const Found &start = round && round <= fromOthers && round < found.size()
-                             ? found[round]
-                             : best;
-    Found next = annealer.run(
-        start, heat * tuning::heats[round % std::size(tuning::heats)] / 100,
-        bound, own);
-    budget.spend(own.spent());
-    if (next.makespan < best.makespan)
-      best = std::move(next);
-  }
-  return best;
+  return annealRounds(
+      found, base.numSteps(), bound, budget,
+      [&](unsigned round, const Found &start, unsigned heat, Budget &own) {
+        MixedAnnealer annealer(problem, seed * 1000 + round + 700);
+        return annealer.run(start, heat, bound, own);
+      });
 }
 
 } // namespace pipec::search
