@@ -57,8 +57,10 @@ def group_line(steps: Sequence[str]) -> str:
 
 
 def lists_ir(lists: Sequence[Iterable[Any]], stages: int | None, placement: Placement, microbatches: int | None,
-             edges: Iterable[tuple[int, int]] | None, name: str, slices: int | None = None) -> str:
-    """Step IR of lists of steps; the arguments are those of `Schedule.from_steps`."""
+             edges: Iterable[tuple[int, int]] | None, name: str, slices: int | None = None,
+             ties: Sequence[Sequence[int]] = ()) -> str:
+    """Step IR of lists of steps; the arguments are those of `Schedule.from_steps`, and
+    `ties` are groups of tied stages."""
     if isinstance(lists, (bytes, Mapping)) or not isinstance(lists, Iterable) or not hasattr(lists, "__len__"):
         raise TypeError(f"steps is {lists!r}, not a list of steps per rank")
     for rank, steps in enumerate(lists):
@@ -78,6 +80,7 @@ def lists_ir(lists: Sequence[Iterable[Any]], stages: int | None, placement: Plac
     if pairs is not None and not pairs and len(maps[0]) > 1:
         raise ValueError(f"edges is empty, and there are {len(maps[0])} stages")
     header = [f"graph {', '.join(pairs)}"] if pairs else []
+    header += [f"tie {' '.join(map(str, group))}" for group in ties]
     if not reader.backward:
         header.append("forward_only")
     count = reader.microbatches if microbatches is None else integer(microbatches, "microbatches")

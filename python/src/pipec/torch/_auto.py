@@ -22,11 +22,11 @@ import torch.distributed as dist
 from .._calibrate import Calibration, calibrate
 from .._diagnostics import CompileError
 from .._inputs import counts, figures, integer, options
+from .._lists import lists_ir
 from .._program import interrupt
 from .._schedule import Schedule
 from .._search import SearchResult, search
 from ._executor import Executor
-from ._plan import with_ties
 from ._profile import profile
 from ._source import METHODS, Source
 
@@ -409,8 +409,8 @@ def _schedule_of(plan: Schedule | Source) -> Schedule:
         return plan
     lists = [[step for step in plan.steps_of(rank) if step[0] in ("F", "B", "I", "W")] for rank in range(plan.ranks)]
     name = plan.name if re.fullmatch(r"\w+", plan.name, re.ASCII) else "first"
-    return with_ties(Schedule.from_steps(lists, stages=plan.stages, placement=plan.maps[0], microbatches=plan.microbatches,
-                                         slices=plan.slices if plan.slices > 1 else None, edges=plan.edges, name=name), plan.ties)
+    text = lists_ir(lists, plan.stages, plan.maps[0], plan.microbatches, plan.edges, name, plan.slices, plan.ties)
+    return Schedule.from_steps(text, target="pytorch")
 
 
 def _in_bytes(costs: dict[str, Any], first: Schedule, limit: float | str | None) -> bool:

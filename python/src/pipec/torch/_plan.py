@@ -10,9 +10,6 @@ import torch
 import torch.distributed as dist
 from torch.distributed.pipelining import PipelineStage
 
-from .._compile import compile as _compile
-from .._files import write_text
-from .._inputs import Inputs
 from .._plan import Plan as _Plan
 from .._plan import plan as _plan
 from .._schedule import Schedule
@@ -91,17 +88,6 @@ def _stage_of_layers(schedule: Schedule) -> list[int]:
     text = re.sub(r"\(([^()]*)\)\*(\d+)", lambda found: found[1] * int(found[2]), schedule.layout.replace(",", ""))
     text = re.sub(r"(.)\*(\d+)", lambda found: found[1] * int(found[2]), text)
     return [stage for stage, letters in enumerate(text.split("|")) for _ in letters]
-
-
-def with_ties(schedule: Schedule, groups: list[list[int]]) -> Schedule:
-    """The schedule with groups of tied stages, as `executor` takes it."""
-    lines = schedule.ir.split("\n")
-    place = max(index for index, line in enumerate(lines) if line.strip().startswith("map ")) + 1
-    lines[place:place] = [f"  tie {' '.join(map(str, group))}" for group in groups]
-    with Inputs() as inputs:
-        path = inputs.path("plan.steps")
-        write_text(path, "\n".join(lines))
-        return _compile(path, target="pytorch")
 
 
 def plan(layers: Iterable[torch.nn.Module], sample: Any, *, ranks: int, microbatches: int, memory: float | str | None = None,
