@@ -96,10 +96,10 @@ class Streams:
         """A mark for memory of the current stream that a transfer fills."""
         return Made(self.current(), None) if self.stages else None
 
-    def use(self, tensors: Sequence[torch.Tensor], made: Made | None) -> None:
+    def use(self, tensors: Sequence[torch.Tensor], made: Made) -> None:
         """What the current stream does from now on waits for tensors. They may be freed
         before it has ended."""
-        if not self.stages or made is None or made.stream == self.current():
+        if made.stream == self.current():
             return
         if made.event is not None:
             self.current().wait_event(made.event)
@@ -118,7 +118,8 @@ class Streams:
             sends.wait_stream(self.current())
         with torch.cuda.stream(sends):
             for tensors, made in sent:
-                self.use(tensors, made)
+                if made is not None:
+                    self.use(tensors, made)
             yield
 
     @contextlib.contextmanager
