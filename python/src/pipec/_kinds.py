@@ -6,6 +6,8 @@ from __future__ import annotations
 import enum
 from typing import NamedTuple, Sequence, Tuple
 
+from ._data import counted
+
 
 class Kind(enum.IntEnum):
     """The kinds of steps; `str(kind)` is the name in step IR and CSV."""
@@ -89,7 +91,7 @@ def list_text(first: Sequence[tuple[int, ...]], count: int, stages: Sequence[int
         line = step[4]
     if count > len(first):
         texts.append("...")
-    head = f"{count} step{'' if count == 1 else 's'}" + (f" of stage {stages[0]}" if is_short else "")
+    head = counted(count, "step") + (f" of stage {stages[0]}" if is_short else "")
     return f"<{head}{': ' if texts else ''}{', '.join(texts)}>"
 
 

@@ -17,32 +17,30 @@ def numpy_or_none() -> Any:
         return None
 
 
+def _module(name: str, package: str, needed_by: str) -> Any:
+    """A module of a package; raises PackageNotFound if it is not installed."""
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise PackageNotFound(f"{needed_by} needs {package}, which is not installed: pip install {package.lower()}",
+                              name=package.lower()) from error
+
+
 def pandas(needed_by: str) -> Any:
     """pandas; raises PackageNotFound if it is not installed."""
-    try:
-        return importlib.import_module("pandas")
-    except ImportError as error:
-        raise PackageNotFound(f"{needed_by} needs pandas, which is not installed: pip install pandas",
-                              name="pandas") from error
+    return _module("pandas", "pandas", needed_by)
 
 
 def pyplot(needed_by: str) -> Any:
     """`matplotlib.pyplot`; raises PackageNotFound if it is not installed."""
-    try:
-        return importlib.import_module("matplotlib.pyplot")
-    except ImportError as error:
-        raise PackageNotFound(f"{needed_by} needs Matplotlib, which is not installed: pip install matplotlib",
-                              name="matplotlib") from error
+    return _module("matplotlib.pyplot", "Matplotlib", needed_by)
 
 
 def cairosvg(needed_by: str) -> Any:
     """CairoSVG; raises PackageNotFound if it, or the library of cairo, is not
     installed."""
     try:
-        return importlib.import_module("cairosvg")
-    except ImportError as error:
-        raise PackageNotFound(f"{needed_by} needs CairoSVG, which is not installed: pip install cairosvg",
-                              name="cairosvg") from error
+        return _module("cairosvg", "CairoSVG", needed_by)
     except OSError as error:  # cairocffi finds no library
         raise PackageNotFound(f"{needed_by} needs the library of cairo: {str(error).splitlines()[0]}",
                               name="cairosvg") from error
