@@ -26,10 +26,6 @@ std::vector<PlacementTrial> trialsOf(const SearchRequest &request) {
         trials.push_back({chunks, isV, form});
     }
   };
-  if (request.isBidirectional() && request.anyForm) {
-    // One search of lists takes all forms.
-    return {{request.chunks, request.isV, BackwardForm::Mixed}};
-  }
   if (!request.anyPlacement) {
     add(request.chunks, request.isV);
     return trials;
@@ -120,6 +116,11 @@ LogicalResult Placements::prepare() {
     trial.bound = least.bound;
     trial.source = least.source;
     problems.push_back(std::move(*problem));
+  }
+  if (request.isBidirectional() && problems.back()) {
+    // With two directions, the search of mixed backwards is one of all forms.
+    result.trials.erase(result.trials.begin(), result.trials.end() - 1);
+    problems.erase(problems.begin(), problems.end() - 1);
   }
   if (any_of(problems, [](const auto &problem) { return problem; }))
     return success();
