@@ -110,10 +110,7 @@ ScheduleSearch::findBothWays(const SearchProblem &problem,
                              const SearchLimits &limits) {
   const SearchRequest &request = problem.request;
   const search::Model &model = problem.model;
-  FoundSchedule found;
-  found.model = model;
-  found.library = problem.library;
-  found.libraryLeftOut = problem.libraryLeftOut;
+  FoundSchedule found = problem.emptyResult();
   found.overlapsGain = search::overlapsGain(model, request.mixed);
   // These fit where any lists do.
   std::vector<Schedule> starts;

@@ -36,6 +36,14 @@ search::LowerBound SearchProblem::leastBound() const {
                               search::Budget(0));
 }
 
+FoundSchedule SearchProblem::emptyResult() const {
+  FoundSchedule found;
+  found.model = model;
+  found.library = library;
+  found.libraryLeftOut = libraryLeftOut;
+  return found;
+}
+
 void SearchProblem::resume(const search::Words &words, Rational makespan) {
   if (request.mixed) {
     seeds.push_back(words);
@@ -236,10 +244,7 @@ FailureOr<FoundSchedule> ScheduleSearch::find(const SearchProblem &problem,
     return findBothWays(problem, limits);
   if (problem.request.mixed)
     return findMixed(problem, limits);
-  FoundSchedule found;
-  found.model = problem.model;
-  found.library = problem.library;
-  found.libraryLeftOut = problem.libraryLeftOut;
+  FoundSchedule found = problem.emptyResult();
   const search::Model &model = found.model;
   progress.phase("searching");
   SearchLimits own = limits;
@@ -296,10 +301,7 @@ FailureOr<FoundSchedule> ScheduleSearch::find(const SearchProblem &problem,
 /// and with the rest words of both.
 FailureOr<FoundSchedule> ScheduleSearch::findMixed(const SearchProblem &problem,
                                                    const SearchLimits &limits) {
-  FoundSchedule found;
-  found.model = problem.model;
-  found.library = problem.library;
-  found.libraryLeftOut = problem.libraryLeftOut;
+  FoundSchedule found = problem.emptyResult();
   auto mixed = search::MixedProblem::make(problem.model, *problem.whole);
   if (!mixed)
     return diags.report(problem.model.header.source, diag::SearchTimes);

@@ -171,6 +171,8 @@ struct SearchProblem {
   std::vector<search::Words> orders() const;
   /// A bound that needs no search.
   search::LowerBound leastBound() const;
+  /// A result that has no schedule yet.
+  FoundSchedule emptyResult() const;
   /// The next search starts from these words, too.
   void resume(const search::Words &words, Rational makespan);
   void endResume();
