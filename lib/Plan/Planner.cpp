@@ -185,7 +185,7 @@ std::string Planner::addSkips(json::Object &row) {
 }
 
 /// Adds the groups of stages whose layers share parameters to the schedule of
-/// the plan.
+/// the plan, which can have as many groups as stages.
 LogicalResult Planner::addTies() {
   std::vector<unsigned> stageOf = stagesOfLayers(*plan.best);
   std::set<std::set<unsigned>> groups;
@@ -199,6 +199,13 @@ LogicalResult Planner::addTies() {
   }
   if (groups.empty())
     return success();
+  if (unsigned numStages = stageOf.back() + 1; groups.size() > numStages) {
+    request.assumptions.push_back(
+        countText(groups.size(), "group") + " of stages share parameters, " +
+        "more than the " + countText(numStages, "stage") +
+        ": the schedule has no ties, and does not sum their gradients");
+    return success();
+  }
   std::string path = request.inFolder(planSchedule), lines;
   for (const std::set<unsigned> &stages : groups) {
     lines += "  tie";

@@ -35,6 +35,15 @@ class Head(nn.Module):
         return self.out(x)
 
 
+class Sum(nn.Module):
+    def __init__(self, values):
+        super().__init__()
+        self.values = nn.ParameterList(values)
+
+    def forward(self, x):
+        return sum(self.values, x)
+
+
 def check_plan():
     """Every layer is in one stage, in order; stages of tied layers are tied."""
     embedding = nn.Embedding(20, 8)
@@ -45,6 +54,16 @@ def check_plan():
     assert [id(layer) for stage in sorted(held) for layer in held[stage]] == [id(layer) for layer in layers]
     assert plan.schedule.ties == [[0, plan.schedule.stages - 1]], plan.schedule.ties
     assert repr(plan).startswith("<pipec.torch.Plan: "), plan
+    # There are no more ties than stages: parameters would get different values.
+    pairs = {pair: nn.Parameter(torch.ones(8)) for pair in ((0, 1), (0, 2), (1, 2), (0, 1, 2))}
+    shared = [Sum(value for pair, value in pairs.items() if index in pair) for index in range(3)]
+    plan = pipec.torch.plan(shared, torch.zeros(2, 8), ranks=3, microbatches=4, repeats=1, effort=1, chunks=1)
+    assert not plan.schedule.ties
+    try:
+        plan.stage_modules(0)
+        raise AssertionError("stages without ties")
+    except ValueError as error:
+        assert str(error).endswith("stages [0, 1] share parameters and are not tied"), error
     # Transfers that take time are those that the plan is measured with.
     assert plan.found.best.placed is None
     plan = pipec.torch.plan(layers[1:6] * 2, torch.zeros(2, 8), ranks=2, microbatches=4, repeats=2, effort=1,

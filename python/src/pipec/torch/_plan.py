@@ -65,6 +65,9 @@ class Plan:
         for layer, stage in zip(self.layers, of):
             for value in layer.parameters():
                 users.setdefault(value, set()).add(stage)
+        for stages in users.values():
+            if len(stages) > 1 and sorted(stages) not in self.schedule.ties:
+                raise ValueError(f"{self.schedule.name}: stages {sorted(stages)} share parameters and are not tied")
         return [[value for value, stages in users.items() if stages == set(group)] for group in self.schedule.ties]
 
     def executor(self, stages: Mapping[int, torch.nn.Module] | None = None, loss_fn: Callable[..., Any] | None = None, *,
