@@ -47,8 +47,11 @@ FailureOr<search::Model> Layouts::probe() const {
     stages.insert(stages.end(), request.ranks, std::string(1, kind));
   GivenSettings given = request.given;
   given.layout = LayerLayout(std::move(stages));
-  if (failed(applyCosts(header, given, diags)))
+  if (failed(applyCosts(header, given, diags)) ||
+      failed(applyMemory(header, given, diags)))
     return failure();
+  // A rank has no layout with all of these.
+  header.memory = withoutLimits(header.memory);
   return search::makeModel(header, request.split, diags);
 }
 
