@@ -10,6 +10,7 @@
 
 #pragma once
 
+#include "Cost/LayerLayout.h"
 #include "IR/Schedule.h"
 #include "Support/DiagEngine.h"
 
@@ -26,9 +27,9 @@ struct Certificate {
   /// A place in the text, for messages.
   using Place = llvm::SMRange;
 
-  /// The layout of the problem, if several were searched; the proof covers this
-  /// one only.
-  std::string layout;
+  /// The layout of the problem, if several were searched, and all its layers;
+  /// the proof covers this one only.
+  std::string layout, layers;
   /// One tick, and one unit of memory, in the units of the schedule.
   Rational tick = 1;
   Rational unit = 1;
@@ -152,6 +153,18 @@ struct Certificate {
     std::string reason;
     /// Without words.
     std::shared_ptr<const Certificate> problem;
+    /// If the certificate has a layout, the variant is of all layouts: all
+    /// layers, in order, and their kinds. `problem` is then of a model with a
+    /// stage of one layer of each kind on each rank, by kind.
+    std::string layers, kinds;
+    /// A layout with a proof of its own. That of the certificate itself has no
+    /// `problem`.
+    struct Layout {
+      StageLayers stages;
+      std::shared_ptr<const Certificate> problem;
+      Place place;
+    };
+    std::vector<Layout> layouts;
     Place place;
   };
   /// The first variant is the problem of the certificate itself.
@@ -186,6 +199,16 @@ llvm::LogicalResult checkFigures(const Certificate::Variant &variant,
 /// Runs the proof; reports where it proves nothing.
 llvm::LogicalResult checkProof(const Certificate &certificate,
                                DiagEngine &diags);
+
+/// True if the windows along data, or the steps of one rank alone, refute the
+/// makespan.
+bool isRefutedAlone(const Certificate &certificate);
+
+/// Checks that no layout of a variant of all layouts has a schedule below the
+/// bound. Returns what is not proven, or an empty text; reports a wrong proof.
+llvm::FailureOr<std::string> checkLayouts(const Certificate &certificate,
+                                          const Certificate::Variant &variant,
+                                          DiagEngine &diags);
 
 /// Runs the proofs of all variants but the first; reports one that does not
 /// prove the bound of all.

@@ -86,6 +86,10 @@ LogicalResult Match::sizes() {
     if (here != there)
       return differs(certificate.sizesPlace, "number of " + what, Twine(here),
                      Twine(there));
+  if (!certificate.layout.empty() && !schedule.layers.empty() &&
+      layoutText(schedule.layers) != certificate.layout)
+    return differs(certificate.sizesPlace, "layout", certificate.layout,
+                   layoutText(schedule.layers));
   // The bound of these edges holds for more, too.
   std::vector<std::pair<unsigned, unsigned>> edges;
   unsigned slices = schedule.numSlices;

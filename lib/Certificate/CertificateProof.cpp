@@ -200,6 +200,16 @@ static OrdersLeft narrow(ProofWindows &windows, const Certificate::Part &part,
   return checkCharges(windows, *part.charges);
 }
 
+bool isRefutedAlone(const Certificate &certificate) {
+  ProofWindows windows(certificate);
+  if (narrowPaths(windows))
+    return true;
+  for (unsigned rank = 0; rank != certificate.ranks; ++rank)
+    if (takesTooLong(windows, rank))
+      return true;
+  return false;
+}
+
 LogicalResult checkProof(const Certificate &certificate, DiagEngine &diags) {
   // The windows of the opposites that are still to come.
   std::vector<ProofWindows> opposites;

@@ -3,6 +3,7 @@
 
 #include "Certificate/Certificate.h"
 #include "Certificate/CertificateLines.h"
+#include "Cost/LayoutText.h"
 
 using namespace llvm;
 
@@ -39,6 +40,8 @@ private:
   bool readCase(Certificate::Part &part);
   bool readVariants();
   bool readVariant(bool isFirst);
+  bool readProblem(bool hasProof, std::shared_ptr<const Certificate> &into);
+  bool readLayoutOf(Certificate::Variant &variant, bool isFirst);
 
   static constexpr unsigned maxOpenCases = 64;
 
@@ -55,8 +58,12 @@ bool Reader::readLayout() {
     return false;
   if (at == words.size())
     return wrong("a layout");
-  made.layout = words[at++].str();
-  return end();
+  made.layout = peek().str();
+  FailureOr<LayerLayout> layout = parseLayout(peek(), diags);
+  if (failed(layout))
+    return false;
+  made.layers = join(*layout->cut(*layout->numStages()), "");
+  return ++at, end();
 }
 
 bool Reader::readModel() {
@@ -393,7 +400,8 @@ bool Reader::readVariants() {
 }
 
 /// `variant loop chunks 2 backward split`, then `best`, `covered` or `excluded`
-/// and the reason; and the lines of the problem and of its proof.
+/// and the reason, and `layouts Et*61mL kinds EtmL`; and the lines of the
+/// problem and of its proof.
 bool Reader::readVariant(bool isFirst) {
   Certificate::Variant own;
   if (!line("variant"))
@@ -417,23 +425,68 @@ bool Reader::readVariant(bool isFirst) {
   }
   if (accept("covered"))
     own.state = Certificate::Variant::Covered;
+  bool isOfLayouts = accept("layouts");
+  if (isOfLayouts) {
+    if (peek().empty())
+      return wrong("layers");
+    FailureOr<std::string> layers = parseLayers(peek(), diags);
+    if (failed(layers))
+      return false;
+    own.layers = std::move(*layers);
+    ++at;
+    if (!word("kinds"))
+      return false;
+    own.kinds = peek().str();
+    if (own.kinds.empty() ||
+        StringRef(own.layers).find_first_not_of(own.kinds) != StringRef::npos)
+      return wrong("the kinds of these layers");
+    ++at;
+  }
   if (!end())
     return false;
-  if (!isFirst) {
-    Certificate all = std::exchange(made, Certificate());
-    bool good = readModel();
-    if (good && own.state == Certificate::Variant::Proven) {
-      good = line("refuted") && number(made.refuted) && end();
-      made.refutedPlace = place();
-      good = good && readParts();
-    }
-    own.problem = std::make_shared<Certificate>(std::move(made));
-    made = std::move(all);
-    if (!good)
+  bool isProven = !isOfLayouts && own.state == Certificate::Variant::Proven;
+  if ((!isFirst || isOfLayouts) && !readProblem(isProven, own.problem))
+    return false;
+  while (isOfLayouts && rest.ltrim().starts_with("layout "))
+    if (!readLayoutOf(own, isFirst))
       return false;
-  }
   made.variants.push_back(std::move(own));
   return true;
+}
+
+/// The lines of a problem of a variant, and of its proof.
+bool Reader::readProblem(bool hasProof,
+                         std::shared_ptr<const Certificate> &into) {
+  Certificate all = std::exchange(made, Certificate());
+  bool good = readModel();
+  if (good && hasProof) {
+    good = line("refuted") && number(made.refuted) && end();
+    made.refutedPlace = place();
+    good = good && readParts();
+  }
+  into = std::make_shared<Certificate>(std::move(made));
+  made = std::move(all);
+  return good;
+}
+
+/// `layout Et*4|tL`, and the lines of its problem, or `best`.
+bool Reader::readLayoutOf(Certificate::Variant &variant, bool isFirst) {
+  Certificate::Variant::Layout &own = variant.layouts.emplace_back();
+  if (!line("layout"))
+    return false;
+  own.place = place();
+  StringRef text = peek();
+  if (text.empty())
+    return wrong("a layout");
+  FailureOr<LayerLayout> layout = parseLayout(text, diags);
+  if (failed(layout))
+    return false;
+  own.stages = *layout->cut(*layout->numStages());
+  ++at;
+  if (isFirst && accept("best"))
+    return end() &&
+           (text == made.layout || (--at, wrong("the end of the line")));
+  return end() && readProblem(/*hasProof=*/true, own.problem);
 }
 
 FailureOr<Certificate> readCertificate(StringRef text, DiagEngine &diags) {

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A bound of all placements and forms of the backward that were searched: each
-// has a problem and a proof of its own, or its schedules with whole backwards
-// are no shorter than those with split ones.
+// has a problem and a proof of its own, or its layouts have
+// (CertificateLayouts.cpp), or its schedules with whole backwards are no
+// shorter than those with split ones.
 //
 //===----------------------------------------------------------------------===//
 
@@ -58,21 +59,31 @@ LogicalResult Variants::checkSizes(const Variant &variant) {
     return open(variant, "its ranks, micro-batches and slices are others");
   if (own.split != variant.split)
     return open(variant, "its problem has another form of backwards");
-  if (variant.placement == "explicit")
+  if (variant.placement == "explicit" && variant.layers.empty())
     return own.map == certificate.map
                ? success()
                : open(variant, "its problem has another placement");
+  if (variant.layers != certificate.layers)
+    return open(variant, "its layers are others");
+  // A problem of layers has a stage of each kind on each rank.
+  bool isOfLayers = !variant.layers.empty();
+  size_t chunks = isOfLayers ? variant.kinds.size() : variant.chunks;
+  bool isV = variant.placement == "v" && !isOfLayers;
   bool isPlaced = own.idle == 0 && own.slices != 0 &&
-                  own.stages == own.ranks * variant.chunks * own.slices;
+                  own.stages == own.ranks * chunks * own.slices;
   for (unsigned stage = 0; isPlaced && stage != own.stages; ++stage)
-    isPlaced =
-        own.map[stage] == (variant.placement == "v" ? rankInLegs : rankInLoop)(
-                              own.stageOf(stage), own.ranks);
+    isPlaced = own.map[stage] ==
+               (isV ? rankInLegs : rankInLoop)(own.stageOf(stage), own.ranks);
   return isPlaced ? success()
                   : open(variant, "its problem has another placement");
 }
 
 LogicalResult Variants::checkBound(const Variant &variant) {
+  if (!variant.layers.empty()) {
+    FailureOr<std::string> why = checkLayouts(certificate, variant, diags);
+    return success(succeeded(why) &&
+                   (why->empty() || succeeded(open(variant, *why))));
+  }
   const Certificate &own = problemOf(variant);
   std::optional<Rational> bound =
       Rational::mul(own.tick, Rational(own.refuted + 1));
@@ -88,7 +99,8 @@ LogicalResult Variants::checkCover(const Variant &variant) {
   const Certificate &whole = problemOf(variant);
   auto split = find_if(certificate.variants, [&](const Variant &other) {
     return other.placement == variant.placement && other.split &&
-           other.chunks == variant.chunks && other.state == Variant::Proven;
+           other.chunks == variant.chunks && other.state == Variant::Proven &&
+           other.kinds == variant.kinds;
   });
   if (variant.split || split == certificate.variants.end())
     return open(variant, "no variant with split backwards covers it");
@@ -126,9 +138,19 @@ LogicalResult Variants::checkCover(const Variant &variant) {
       return open(variant,
                   "stage " + Twine(stage) + " needs less with whole backwards");
   }
-  for (auto [s, w] : zip_equal(own.caps, whole.caps))
-    if (!isMost(w, whole.unit, s, own.unit))
+  for (auto [rank, s] : enumerate(own.caps)) {
+    // What all steps with split backwards need together.
+    __int128 all = 0, during = 0;
+    for (auto [stage, place] : zip_equal(own.model, own.map))
+      if (place == rank) {
+        all += __int128(std::max(stage.taken(), stage.given[1])) *
+               own.microbatches;
+        for (int64_t more : stage.during)
+          during = std::max<__int128>(during, more);
+      }
+    if (s < all + during && !isMost(whole.caps[rank], whole.unit, s, own.unit))
       return open(variant, "it has more memory with whole backwards");
+  }
   return success();
 }
 
@@ -144,17 +166,14 @@ LogicalResult Variants::run() {
   return success();
 }
 
-/// A schedule of a variant, without steps, with the given costs, or with the
-/// costs of `schedule`, whose stages are parts of the model.
-static FailureOr<Schedule> scheduleOf(const Certificate::Variant &variant,
+/// A schedule of a problem, without steps, with the given costs, or with the
+/// costs of `schedule`, whose stages are parts of the model; with `layers`, the
+/// layers of its stages.
+static FailureOr<Schedule> scheduleOf(const Certificate &own,
                                       const Schedule &schedule,
                                       const GivenSettings &given,
+                                      const StageLayers &layers,
                                       DiagEngine &diags) {
-  const Certificate &own = *variant.problem;
-  if (variant.placement == "explicit" || own.idle ||
-      schedule.placement.map(0) ==
-          ArrayRef(std::vector<uint32_t>(own.map.begin(), own.map.end())))
-    return schedule;
   Schedule made;
   made.name = schedule.name;
   made.numRanks = own.ranks;
@@ -167,6 +186,8 @@ static FailureOr<Schedule> scheduleOf(const Certificate::Variant &variant,
   made.placement = Placement({std::move(map)});
   GivenSettings settings = given;
   settings.model = &schedule;
+  if (!layers.empty())
+    settings.layout = LayerLayout(layers);
   // The limits are of ranks, and remain unless others are given.
   MemorySettings limits;
   for (const auto &[place, row] : schedule.memory.places())
@@ -182,9 +203,25 @@ static FailureOr<Schedule> scheduleOf(const Certificate::Variant &variant,
 LogicalResult checkFigures(const Certificate::Variant &variant,
                            const Schedule &schedule, const GivenSettings &given,
                            DiagEngine &diags) {
-  FailureOr<Schedule> own = scheduleOf(variant, schedule, given, diags);
-  return success(succeeded(own) &&
-                 succeeded(checkFigures(*variant.problem, *own, diags)));
+  auto check = [&](const Certificate &own, const StageLayers &layers = {}) {
+    FailureOr<Schedule> made = scheduleOf(own, schedule, given, layers, diags);
+    return succeeded(made) && succeeded(checkFigures(own, *made, diags));
+  };
+  const Certificate &own = *variant.problem;
+  if (!variant.layers.empty()) {
+    StageLayers single;
+    for (char kind : variant.kinds)
+      single.insert(single.end(), own.ranks, std::string(1, kind));
+    return success(
+        check(own, single) && all_of(variant.layouts, [&](const auto &layout) {
+          return !layout.problem || check(*layout.problem, layout.stages);
+        }));
+  }
+  if (variant.placement == "explicit" || own.idle ||
+      schedule.placement.map(0) ==
+          ArrayRef(std::vector<uint32_t>(own.map.begin(), own.map.end())))
+    return checkFigures(own, schedule, diags);
+  return success(check(own));
 }
 
 LogicalResult checkVariants(const Certificate &certificate, DiagEngine &diags) {

@@ -334,7 +334,10 @@ LogicalResult Check::checkAllFigures(const Certificate &certificate,
 /// `loop with 2 chunks and split backwards`
 static std::string nameOf(const Certificate::Variant &variant) {
   return variant.placement + " with " + countText(variant.chunks, "chunk") +
-         " and " + (variant.split ? "split" : "whole") + " backwards";
+         " and " + (variant.split ? "split" : "whole") + " backwards" +
+         (variant.layers.empty()
+              ? ""
+              : ", all layouts of " + layoutText({variant.layers}));
 }
 
 static void printVariants(const Certificate &certificate, unsigned unknown,
@@ -397,7 +400,7 @@ LogicalResult Check::checkCertificate() {
         os << terminalText(schedule->name) << ": makespan "
            << decimalText(makespan) << "; proven: no schedule with " << form
            << " backwards has less than " << decimalText(bound) << '\n';
-        if (!certificate->layout.empty())
+        if (!certificate->layout.empty() && !certificate->boundOfAll)
           os << "  of one layout, " << terminalText(certificate->layout)
              << ": schedules of other layouts may have less\n";
         if (certificate->boundOfAll)

@@ -3,7 +3,7 @@
 
 #include "Command/OrderCommand.h"
 #include "Driver/Input.h"
-#include "Search/Writers.h"
+#include "SearchRun/SearchCertificate.h"
 #include "SearchRun/SearchReport.h"
 #include "SearchRun/WeightedSearch.h"
 #include "StepText/StepPrinter.h"
@@ -368,53 +368,17 @@ LogicalResult SearchRun::certify(const FoundSchedule &found,
   return success();
 }
 
-/// Writes the bound of all placements and forms, as far as it is proven, with
-/// proofs of all but the best one.
+/// Writes the bound of all placements, forms and layouts.
 void SearchRun::certifyOthers(const PlacementResult &result,
                               SearchReport &report) {
-  using Outcome = PlacementTrial::Outcome;
-  Rational bound = result.boundOfAll(), least = *report.certified;
-  DiagEngine::ScopedFilter quiet(diags, [](Diagnostic &) { return false; });
-  std::vector<search::CertifiedVariant> variants;
-  bool several = false;
   ScheduleSearch searcher(search, args, progress, diags);
-  for (const PlacementTrial &trial : result.trials) {
-    SearchRequest own = requestOf(request, trial);
-    search::CertifiedVariant variant{(own.placementName() + " chunks " +
-                                      Twine(trial.chunks) + " backward " +
-                                      nameOf(trial.form))
-                                         .str()};
-    if (trial.outcome == Outcome::Best) {
-      variant.name += " best";
-      variants.insert(variants.begin(), std::move(variant));
-      continue;
-    }
-    several |= trial.outcome != Outcome::Covered;
-    FailureOr<SearchProblem> problem = searcher.prepare(own);
-    if (failed(problem)) {
-      variant.name += " excluded " + trial.reason;
-    } else if (trial.outcome == Outcome::Covered) {
-      variant.name += " covered";
-      variant.model = std::move(problem->model);
-    } else {
-      const search::Model &model = problem->model;
-      search::Budget budget(request.work());
-      search::Ticks wanted = model.ticksNotBelow(bound);
-      search::Refutation proof =
-          trial.proof && trial.proof->refuted + 1 >= wanted
-              ? *trial.proof
-              : search::prove(model.problem, wanted, budget);
-      least = std::min(least, model.time(proof.refuted + 1));
-      variant.proof = std::move(proof);
-      variant.model = model;
-    }
-    variants.push_back(std::move(variant));
-  }
-  // Nothing is proven of a makespan of 0.
-  if (!several || least.isZero())
+  auto all =
+      certifyAll(searcher, request, result, layouts ? &*layouts : nullptr,
+                 *report.certified, diags);
+  if (!all)
     return;
-  report.certifiedAll = std::min(bound, least);
-  search::writeVariants(*report.certifiedAll, variants, certificate->stream());
+  report.certifiedAll = all->bound;
+  search::writeVariants(all->bound, all->variants, certificate->stream());
 }
 
 /// The search alone.
@@ -533,7 +497,7 @@ LogicalResult SearchRun::run() {
     if (failed(certify(*found, report)))
       return failure();
     // A problem with the least memory is that of the best alone.
-    if (!layouts && !slack)
+    if (!slack)
       certifyOthers(*result, report);
   }
   if (args.has(Opt::Output) && failed(CommandRun::write([&](raw_ostream &os) {

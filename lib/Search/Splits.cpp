@@ -3,6 +3,8 @@
 
 #include "Search/Splits.h"
 
+#include "Search/Paths.h"
+
 #include <algorithm>
 #include <cassert>
 #include <utility>
@@ -115,6 +117,33 @@ Ticks SplitQueue::boundOf(const Split &sizes) const {
                                       : load.start + all * load.work.all);
   }
   return std::max(bound, levelOf(ends, all * rest[layers]));
+}
+
+Ticks boundOfSplit(const SplitSpace &space, std::span<const uint32_t> sizes) {
+  Problem problem;
+  problem.ranks = space.ranks;
+  problem.chunks = space.numStages() / space.ranks;
+  problem.microbatches = space.microbatches;
+  problem.split = space.split;
+  problem.map = space.map;
+  problem.stages.resize(space.numStages());
+  problem.caps.resize(space.ranks);
+  uint32_t layer = 0;
+  for (uint32_t stage = 0; stage != space.numStages(); ++stage) {
+    Ticks *time = problem.stages[stage].time;
+    for (uint32_t end = layer + sizes[stage]; layer != end; ++layer) {
+      const LayerTimes &own =
+          space.layers[size_t(space.map[stage]) * space.numLayers() + layer];
+      time[LetterF] += own.forward;
+      time[LetterI] += own.backward;
+      time[LetterW] += own.all - own.forward - own.backward;
+    }
+    if (stage)
+      problem.edges.push_back(
+          {stage - 1, stage, space.hopF[stage], space.hopI[stage - 1]});
+  }
+  problem.finish();
+  return Paths(problem, /*memory=*/false).bound();
 }
 
 void SplitQueue::add(const Open &parent, uint32_t layers) {

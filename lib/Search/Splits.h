@@ -45,6 +45,10 @@ struct SplitSpace {
   unsigned numStages() const { return map.size(); }
 };
 
+/// A lower bound of the makespans of one split, with any memory: of paths, and
+/// of each rank alone. All ranks have equally many stages.
+Ticks boundOfSplit(const SplitSpace &space, std::span<const uint32_t> sizes);
+
 /// The splits of a space, those with the smallest bounds first.
 class SplitQueue {
 public:

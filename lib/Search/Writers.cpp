@@ -604,20 +604,25 @@ void writeCertificate(const Model &model, StringRef layout, const Words &words,
   writeProof(proof.parts, problem, kinds, os);
 }
 
-void writeVariants(Rational bound, ArrayRef<CertifiedVariant> variants,
-                   raw_ostream &os) {
-  os << "bound_all " << bound << '\n';
-  for (const CertifiedVariant &variant : variants) {
-    os << "variant " << variant.name << '\n';
-    if (!variant.model)
-      continue;
+static void writeVariant(StringRef word, const CertifiedVariant &variant,
+                         raw_ostream &os) {
+  os << word << variant.name << '\n';
+  if (variant.model)
     writeProblem(*variant.model, os);
-    if (!variant.proof)
-      continue;
+  if (variant.proof) {
     const Problem &problem = variant.model->problem;
     os << "refuted " << variant.proof->refuted << '\n';
     writeProof(variant.proof->parts, problem, kindsOf(problem), os);
   }
+  for (const CertifiedVariant &layout : variant.layouts)
+    writeVariant("layout ", layout, os);
+}
+
+void writeVariants(Rational bound, ArrayRef<CertifiedVariant> variants,
+                   raw_ostream &os) {
+  os << "bound_all " << bound << '\n';
+  for (const CertifiedVariant &variant : variants)
+    writeVariant("variant ", variant, os);
 }
 
 } // namespace pipec::search

@@ -50,14 +50,19 @@ void writeCertificate(const Model &model, llvm::StringRef layout,
                       const Words &words, Rational makespan,
                       const Refutation &proof, llvm::raw_ostream &os);
 
-/// A placement or form of the backward in a certificate of several.
+/// A placement or form of the backward in a certificate of several, or a
+/// layout.
 struct CertifiedVariant {
-  /// `loop chunks 2 backward split`, and what follows in its line.
+  /// `loop chunks 2 backward split`, and what follows in its line; the text of
+  /// a layout.
   std::string name;
-  /// Its problem, unless this is that of the certificate or there is none.
+  /// Its problem, unless this is that of the certificate or there is none; with
+  /// all layouts, one of single layers.
   std::optional<Model> model = std::nullopt;
   /// Nothing if the variant with split backwards covers it.
   std::optional<Refutation> proof = std::nullopt;
+  /// The layouts that have proofs of their own.
+  std::vector<CertifiedVariant> layouts = {};
 };
 
 /// Writes that no schedule of these has a makespan below `bound`, after the

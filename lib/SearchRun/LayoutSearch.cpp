@@ -388,6 +388,31 @@ std::optional<Rational> Layouts::bound(std::optional<Rational> known) {
   return known && least ? std::min(*least, *known) : least;
 }
 
+std::vector<StageLayers> Layouts::withoutProof(const StringSet<> &known,
+                                               Rational &bound) const {
+  search::SplitSpace space = spaceOf(probed);
+  search::SplitQueue all(space, maxNodes);
+  std::vector<StageLayers> found;
+  while (std::optional<search::Ticks> least = all.bound()) {
+    if (probed.time(*least) >= bound)
+      break;
+    std::optional<search::SplitQueue::Split> split = all.next();
+    if (!split) {
+      bound = probed.time(*least);
+      break;
+    }
+    Rational alone = probed.time(boundOfSplit(space, *split));
+    if (alone >= bound)
+      continue;
+    StageLayers stages = stagesOf(*split);
+    if (known.contains(layoutText(stages)))
+      found.push_back(std::move(stages));
+    else
+      bound = alone;
+  }
+  return found;
+}
+
 void Layouts::list(PlacementTrial trial, std::vector<PlacementTrial> &each) {
   trial.outcome = PlacementTrial::Outcome::NotSearched;
   for (const Result &result : results) {

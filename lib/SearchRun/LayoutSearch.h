@@ -38,6 +38,15 @@ public:
                            std::optional<Rational> known, uint64_t work);
   /// The bound of a layout that was searched.
   std::optional<search::LowerBound> boundOf(const StageLayers &stages) const;
+  /// After `start`: the layouts of `known`, as text, that need proofs of their
+  /// own for `bound`, which is lowered to what holds for all others.
+  std::vector<StageLayers> withoutProof(const llvm::StringSet<> &known,
+                                        Rational &bound) const;
+  /// All layers, and the kinds of these: the model `perLayer` has a stage of
+  /// one layer of each kind on each rank.
+  llvm::StringRef allLayers() const { return layers; }
+  std::string kinds() const { return request.given.layout->letters(); }
+  const search::Model &perLayer() const { return probed; }
   /// Lists the layouts that were searched, and the others.
   void list(PlacementTrial trial, std::vector<PlacementTrial> &each);
   bool isSame(const Layouts &other) const {

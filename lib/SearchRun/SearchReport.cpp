@@ -399,8 +399,10 @@ void SearchReport::print(raw_ostream &os) const {
   printMemory(os);
   if (certifiedAll)
     os << "  certificate of all: no schedule of these "
-       << (hasPlacements() ? "placements" : "forms") << " has less than "
-       << decimalText(*certifiedAll) << '\n';
+       << (layouts           ? "layouts"
+           : hasPlacements() ? "placements"
+                             : "forms")
+       << " has less than " << decimalText(*certifiedAll) << '\n';
   os << "  seed " << request.seed << ", effort " << request.effort << ": "
      << (found.stopped ? "stopped early, not reproducible" : "reproducible")
      << '\n';

@@ -11,9 +11,10 @@ than N`, or the first mistake with status 1.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 import heapq
+import re
 import sys
 from fractions import Fraction
-from math import floor, gcd
+from math import ceil, floor, gcd
 
 
 class Wrong(Exception):
@@ -429,20 +430,20 @@ class Certificate:
         return total + min(layer.values()) > self.refuted * unit
 
 
+def rank_of(s, name, p):
+    """The rank of a stage of a placement `loop` or `v`."""
+    return p - 1 - s % p if name == "v" and s // p % 2 else s % p
+
+
 def placed(certificate, words):
     """Whether a problem has the placement and the form of a line `variant`."""
     name, _, chunks, _, form = words
     slices = int(certificate.sizes.get("slices", 1))
     p = certificate.p
-
-    def rank(s):
-        at = s % p
-        return p - 1 - at if name == "v" and s // p % 2 else at
-
     good = certificate.kinds == {"split": "FIW", "whole": "FB"}[form]
     if name == "explicit":
         return good
-    return good and certificate.map == [rank(s // slices) for s in range(p * int(chunks) * slices)]
+    return good and certificate.map == [rank_of(s // slices, name, p) for s in range(p * int(chunks) * slices)]
 
 
 def covers(split, whole):
@@ -463,7 +464,115 @@ def covers(split, whole):
     return good and all(least((b, whole.unit), (a, split.unit)) for a, b in zip(split.caps, whole.caps))
 
 
-def check_all(own, lines):
+def stages_of(text):
+    """The layers of each stage of a layout, such as `Et*2|(t|)*2tL`."""
+    text = re.sub(r"\(([^)]+)\)\*(\d+)", lambda found: found[1] * int(found[2]), text.replace(",", ""))
+    return re.sub(r"(.)\*(\d+)", lambda found: found[1] * int(found[2]), text).split("|")
+
+
+class AllLayouts:
+    """All layouts of a placement and a form: those whose first stages leave less than the bound open have a proof of
+    their own, or paths or one rank refute a smaller makespan."""
+
+    def __init__(self, words, layers, kinds, table, bound):
+        self.table, self.layers, self.kinds, self.p, self.m = table, layers, kinds, table.p, table.m
+        self.ranks = [rank_of(s, words[0], self.p) for s in range(self.p * int(words[2]))]
+        self.hops = {}
+        for u, v, forward, back in table.edges:
+            self.hops.setdefault((table.map[u], table.map[v]), forward)
+            self.hops.setdefault((table.map[v], table.map[u]), back)
+        self.refuted = ceil(bound / table.tick) - 1
+        self.rest = [sum(min(sum(self.times(r, layer)) for r in range(self.p)) for layer in layers[i:])
+                     for i in range(len(layers) + 1)]
+        self.proven = []
+
+    def times(self, r, layer):
+        return [self.table.time[kind, self.kinds.index(layer) * self.p + r] for kind in self.table.kinds]
+
+    def hop(self, s, t):
+        return self.hops.get((self.ranks[s], self.ranks[t]), 0)
+
+    def add(self, text, problem):
+        """A layout with a problem of its own, whose proof refutes enough."""
+        stages = stages_of(text)
+        need("".join(stages) == self.layers, f"{text} has other layers")
+        need(problem.map == self.ranks and problem.kinds == self.table.kinds, f"{text} has another problem")
+        need(problem.edges == [(s - 1, s, *problem.edges[s - 1][2:]) for s in range(1, len(stages))], f"{text} is no chain")
+        for s, letters in enumerate(stages):
+            for at, kind in enumerate(problem.kinds):
+                most = sum(self.times(self.ranks[s], layer)[at] for layer in letters)
+                need(problem.time[kind, s] * problem.tick <= most * self.table.tick, f"stage {s} of {text} is longer")
+        self.proven.append(stages)
+
+    def alone(self, stages):
+        own = Certificate.__new__(Certificate)
+        own.kinds, own.stages, own.map, own.refuted = self.table.kinds, len(stages), self.ranks, self.refuted
+        own.time = {(kind, s): sum(self.times(self.ranks[s], layer)[at] for layer in letters)
+                    for s, letters in enumerate(stages) for at, kind in enumerate(own.kinds)}
+        own.edges = [(s - 1, s, self.hop(s - 1, s), self.hop(s, s - 1)) for s in range(1, len(stages))]
+        own.H = {(*letter, j): 0 for letter in own.time for j in range(self.m)}
+        own.L = {step: self.refuted for step in own.H}
+        return own.paths() or any(own.machine(r) for r in range(self.p))
+
+    def begins(self, stages, used):
+        """Whether the first stages of a layout leave no makespan to be refuted."""
+        head, tail, ranks = 0, 0, {}
+        for s, letters in enumerate(stages):
+            if s:
+                head, tail = head + self.hop(s - 1, s), tail + self.hop(s, s - 1)
+            own = ranks.setdefault(self.ranks[s], [head, tail, 0, 0])
+            for layer in letters:
+                forward, back, *other = self.times(self.ranks[s], layer)
+                head, tail = head + forward, tail + back
+                own[2] += forward + back
+                own[3] += forward + back + sum(other)
+        if any(start + self.m * max(every, inputs + Fraction(after, self.m)) > self.refuted
+               for start, after, inputs, every in ranks.values()):
+            return False
+        if used == len(self.layers):
+            return True
+        head += self.hop(len(stages) - 1, len(stages)) if stages else 0
+        room = 0
+        for r in set(self.ranks[len(stages):]):
+            start, _, _, every = ranks.get(r, (head, 0, 0, 0))
+            room += self.refuted - start - self.m * every
+        return self.m * self.rest[used] <= room
+
+    def check(self, stages=(), used=0):
+        if len(stages) == len(self.ranks):
+            need(list(stages) in self.proven or self.alone(stages), f"{'|'.join(stages)} has no proof")
+            return
+        left = len(self.ranks) - len(stages) - 1
+        for end in range(used + 1 if left else len(self.layers), len(self.layers) - left + 1):
+            longer = (*stages, self.layers[used:end])
+            if self.begins(longer, end):
+                self.check(longer, end)
+
+
+def check_layouts(own, layout, words, state, lines, bound):
+    """Checks a variant of all layouts; the problem of its layers."""
+    at = state.index("layouts")
+    layers, kinds = stages_of(state[at + 1])[0], state[at + 3]
+    starts = [i for i, line in enumerate(lines) if line[0] == "layout"] + [len(lines)]
+    table = Certificate(lines[:starts[0]], is_variant=True)
+    need(layers == "".join(stages_of(layout)), f"other layers in {words}")
+    need(table.sizes == own.sizes and table.map == [*range(table.p)] * len(kinds), f"another problem of layers in {words}")
+    need(table.kinds == {"split": "FIW", "whole": "FB"}[words[4]], f"another form in {words}")
+    if "covered" in state:
+        return table
+    layouts = AllLayouts(words, layers, kinds, table, bound)
+    for begin, end in zip(starts, starts[1:]):
+        is_own = lines[begin][2:] == ["best"]
+        need(not is_own or (state[0] == "best" and lines[begin][1] == layout), "another layout is the best")
+        problem = own if is_own else Certificate(lines[begin + 1:end], is_variant=True)
+        layouts.add(lines[begin][1], problem)
+        need((problem.refuted + 1) * problem.tick >= bound, f"the proof of {lines[begin]} is of another bound")
+        need(is_own or problem.prove(), f"this does not refute {problem.refuted} of {lines[begin]}")
+    layouts.check()
+    return table
+
+
+def check_all(own, layout, lines):
     """Checks the variants; their bound."""
     bound = Fraction(lines[0][1])
     starts = [i for i, line in enumerate(lines) if line[0] == "variant"]
@@ -472,17 +581,22 @@ def check_all(own, lines):
         words, state = lines[begin][1:6], lines[begin][6:]
         if state[:1] == ["excluded"]:
             continue
-        need((state == ["best"]) == (begin == starts[0]), "the best variant is the first")
-        problem = own if state == ["best"] else Certificate(lines[begin + 1:end], is_variant=True)
-        need(problem.sizes == own.sizes and placed(problem, words), f"another problem in {words}")
-        if state == ["covered"]:
+        is_best, covered = state[:1] == ["best"], "covered" in state
+        need(is_best == (begin == starts[0]), "the best variant is the first")
+        if layout:
+            problem = check_layouts(own, layout, words, state, lines[begin + 1:end], bound)
+        else:
+            problem = own if is_best else Certificate(lines[begin + 1:end], is_variant=True)
+            need(state in ([], ["best"], ["covered"]), f"no state {state}")
+            need(problem.sizes == own.sizes and placed(problem, words), f"another problem in {words}")
+        if covered:
             split = proven.get(tuple(words[:4] + ["split"]))
             need(split and problem.refuted is None and covers(split, problem), f"{words} is not covered")
             continue
-        need(state in ([], ["best"]), f"no state {state}")
-        need((problem.refuted + 1) * problem.tick >= bound, f"the proof of {words} is of another bound")
-        need(problem is own or problem.prove(), f"this does not refute {problem.refuted} of {words}")
         proven[tuple(words)] = problem
+        if not layout:
+            need((problem.refuted + 1) * problem.tick >= bound, f"the proof of {words} is of another bound")
+            need(problem is own or problem.prove(), f"this does not refute {problem.refuted} of {words}")
     return bound
 
 
@@ -492,13 +606,14 @@ def main():
             lines = [line.split("//")[0].split() for line in file.read().splitlines()]
         lines = [line for line in lines if line]
         need(lines[0] == ["pipec-certificate", "1"], "not a certificate")
+        layout = None
         if lines[1][0] == "layout":  # of which the problem is; not a part of the proof
-            del lines[1]
+            layout = lines.pop(1)[1]
         more = next((i for i, line in enumerate(lines) if line[0] == "bound_all"), len(lines))
         certificate = Certificate(lines[1:more])
         need(certificate.run() <= certificate.makespan, "the words take longer")
         need(certificate.prove(), f"this does not refute {certificate.refuted}")
-        bound = check_all(certificate, lines[more:]) if more != len(lines) else None
+        bound = check_all(certificate, layout, lines[more:]) if more != len(lines) else None
     except (Wrong, ValueError, IndexError, KeyError, StopIteration) as error:
         print(f"wrong: {error!r}")
         return 1
