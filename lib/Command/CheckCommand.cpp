@@ -276,6 +276,11 @@ LogicalResult Check::checkEverySize(StringRef text, const Schedule &schedule) {
            << " per rank, with micro-batches from " << result->from << " on; "
            << result->step << " more take " << decimalText(result->rate)
            << " more\n";
+        if (result->bound)
+          os << "  makespan " << lineText(result->makespan)
+             << "; no schedule with backwards of this form has less than "
+             << lineText(result->bound->line)
+             << " for every m >= " << result->bound->from << '\n';
       },
       [&](json::OStream &json) {
         json.attribute("proven", true);
@@ -283,6 +288,12 @@ LogicalResult Check::checkEverySize(StringRef text, const Schedule &schedule) {
         json.attribute("from", result->from);
         json.attribute("step", result->step);
         writeExact(json, "rate", result->rate);
+        if (!result->bound)
+          return;
+        writeExact(json, "base", result->makespan.base);
+        writeExact(json, "bound_rate", result->bound->line.rate);
+        writeExact(json, "bound_base", result->bound->line.base);
+        json.attribute("bound_from", result->bound->from);
       });
 }
 

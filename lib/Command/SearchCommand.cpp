@@ -350,6 +350,17 @@ LogicalResult SearchRun::checkCertificate(std::error_code error) {
 /// Writes the certificate.
 LogicalResult SearchRun::certify(const FoundSchedule &found,
                                  SearchReport &report) {
+  auto open = [&] {
+    certificate.emplace(args.text(Opt::Certificate));
+    return checkCertificate(certificate->open(standardOutput()));
+  };
+  if (report.everyM) {
+    report.everyIsCertified = true;
+    if (failed(open()))
+      return failure();
+    writeProofText(report.everyM->proof, certificate->stream());
+    return success();
+  }
   if (found.boundTicks == 0)
     return args.reportUseless(Opt::Certificate, "on a lower bound of 0", diags);
   progress.phase("proving");
@@ -359,8 +370,7 @@ LogicalResult SearchRun::certify(const FoundSchedule &found,
           ? *found.proof
           : search::prove(found.model.problem, found.boundTicks, budget);
   report.certified = found.model.time(proof.refuted + 1);
-  certificate.emplace(args.text(Opt::Certificate));
-  if (failed(checkCertificate(certificate->open(standardOutput()))))
+  if (failed(open()))
     return failure();
   search::writeCertificate(found.model, layouts ? layouts->best : "",
                            found.words, found.makespan, proof,
@@ -497,7 +507,7 @@ LogicalResult SearchRun::run() {
     if (failed(certify(*found, report)))
       return failure();
     // A problem with the least memory is that of the best alone.
-    if (!slack)
+    if (!slack && !report.everyM)
       certifyOthers(*result, report);
   }
   if (args.has(Opt::Output) && failed(CommandRun::write([&](raw_ostream &os) {

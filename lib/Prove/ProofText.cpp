@@ -42,6 +42,13 @@ void writeProofText(const ProofText &proof, raw_ostream &os) {
     }
     os << "end\n";
   }
+  if (!proof.bound)
+    return;
+  os << "bound rank " << proof.bound->rank;
+  for (const LineBound::Letter &letter : proof.bound->letters)
+    os << ' ' << stepKindName(letter.kind) << ' ' << letter.stage << " without "
+       << letter.first << ' ' << letter.last;
+  os << '\n';
 }
 
 //===----------------------------------------------------------------------===//
@@ -62,7 +69,9 @@ public:
     do
       if (!readFamily())
         return failure();
-    while (!rest.trim().empty());
+    while (rest.ltrim().starts_with("microbatches"));
+    if (!rest.trim().empty() && !readBound())
+      return failure();
     return std::move(made);
   }
 
@@ -97,25 +106,41 @@ private:
     }
     return end();
   }
+  bool kind(StepKind &into) {
+    for (StepKind one : {StepKind::F, StepKind::B, StepKind::I, StepKind::W,
+                         StepKind::R, StepKind::Update})
+      if (accept(stepKindName(one)))
+        return into = one, true;
+    return wrong("a step");
+  }
+  bool readBound() {
+    LineBound &bound = made.bound.emplace();
+    if (!line("bound") || !word("rank") || !number(bound.rank, maxRanks))
+      return false;
+    while (at != words.size()) {
+      LineBound::Letter &letter = bound.letters.emplace_back();
+      if (!kind(letter.kind) || !number(letter.stage, maxStages - 1) ||
+          !word("without") || !number(letter.first, maxUnits) ||
+          !number(letter.last, maxUnits))
+        return false;
+    }
+    return endOfText();
+  }
   bool readLine(RankPattern &list) {
     if (words[0] == "block" || words[0] == "once") {
       list.parts.push_back(
           {words[0] == "block", list.steps.size(), list.steps.size()});
       return end();
     }
-    constexpr StepKind kinds[] = {StepKind::F, StepKind::B, StepKind::I,
-                                  StepKind::W, StepKind::R, StepKind::Update};
-    const StepKind *kind = find_if(
-        kinds, [&](StepKind one) { return stepKindName(one) == words[0]; });
-    if (kind == std::end(kinds) || list.parts.empty()) {
-      at = 0;
-      return wrong(list.parts.empty() ? "`block` or `once`" : "a step");
-    }
+    at = 0;
+    if (list.parts.empty())
+      return wrong("`block` or `once`");
+    StepKind of;
     PatternStep step;
     unsigned stage = 0;
-    if (!number(stage, maxStages - 1))
+    if (!kind(of) || !number(stage, maxStages - 1))
       return false;
-    step.step = Step(*kind, stage, 0);
+    step.step = Step(of, stage, 0);
     step.step.setJoined(accept("&"));
     if (!word("unit") || !affine(step.unit) || !word("start") ||
         !affine(step.start) || !end())
@@ -200,11 +225,11 @@ FailureOr<CheckedProof> checkProofText(const ProofText &proof,
         family.units.a > maxUnits)
       return unproven("its numbers of micro-batches do not grow");
     int64_t more = microbatches - family.microbatches.a;
-    if (more >= 0 && more % growth == 0 && more / growth >= family.least) {
-      if (!isMember(family, schedule, more / growth))
-        return unproven("it is for other lists of steps");
-      found = true;
-    }
+    bool isOwn =
+        more >= 0 && more % growth == 0 && more / growth >= family.least;
+    if (isOwn && !isMember(family, schedule, more / growth))
+      return unproven("it is for other lists of steps");
+    found |= isOwn;
     Pattern pattern{&schedule, &*costs, std::nullopt, family.units,
                     family.ranks};
     for (const RankPattern &list : family.ranks)
@@ -228,10 +253,22 @@ FailureOr<CheckedProof> checkProofText(const ProofText &proof,
     rate = times->makespan.b;
     result.step = growth;
     result.from = std::max(result.from, family.microbatches.at(family.least));
+    if (!isOwn)
+      continue;
+    auto line =
+        lineThrough(family.microbatches.a, costs->time(times->makespan.a),
+                    growth, costs->time(*rate));
+    if (!line)
+      return unproven("times that are too large");
+    result.makespan = *line;
   }
   if (!found)
     return unproven("it is not for " + Twine(microbatches) + " micro-batches");
   result.rate = costs->time(*rate);
+  std::string why;
+  if (proof.bound &&
+      !(result.bound = proveLine(*proof.bound, schedule, *costs, why)))
+    return unproven(why);
   return result;
 }
 

@@ -9,6 +9,7 @@
 
 #pragma once
 
+#include "Prove/LineBound.h"
 #include "Prove/PatternProof.h"
 #include "Support/DiagEngine.h"
 
@@ -28,6 +29,8 @@ struct ProofText {
   /// The number of ticks in a unit of time.
   int64_t perUnit = 1;
   std::vector<ProofFamily> families;
+  /// A lower bound for all schedules, if a search has one.
+  std::optional<LineBound> bound;
 };
 
 /// True for the text of such a certificate.
@@ -45,6 +48,9 @@ struct CheckedProof {
   size_t families = 0;
   /// The time that `step` further micro-batches add.
   Rational rate;
+  /// The makespan of the family that the schedule belongs to.
+  Line makespan;
+  std::optional<ProvenLine> bound;
 };
 
 /// Checks the proof, and that `schedule`, whose placement and costs apply to

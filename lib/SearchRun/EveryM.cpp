@@ -17,40 +17,8 @@ using namespace llvm;
 
 namespace pipec {
 
-std::optional<Rational> EveryM::Line::at(int64_t microbatches) const {
-  std::optional<Rational> all = Rational::mul(rate, Rational(microbatches));
-  return all ? Rational::add(*all, base) : std::nullopt;
-}
-
 std::string EveryM::sizes(int64_t first) const {
   return seriesText(first, step * period);
-}
-
-/// `45 * m / 2 + 3`, or `22.5 m + 3` for a person.
-static std::string textOf(const EveryM::Line &line, bool asCode) {
-  std::string text;
-  if (!asCode) {
-    text = decimalText(line.rate) + " m";
-  } else {
-    text = std::to_string(line.rate.numerator()) + " * m";
-    if (!line.rate.isInteger())
-      text += " / " + std::to_string(line.rate.denominator());
-  }
-  if (line.base.isZero())
-    return text;
-  bool isLess = line.base.isNegative();
-  Rational size = isLess ? *Rational::sub(0, line.base) : line.base;
-  text += isLess ? " - " : " + ";
-  if (!asCode)
-    return text + decimalText(size);
-  text += std::to_string(size.numerator());
-  if (!size.isInteger())
-    text += " / " + std::to_string(size.denominator());
-  return text;
-}
-
-std::string lineText(const EveryM::Line &line) {
-  return textOf(line, /*asCode=*/false);
 }
 
 //===----------------------------------------------------------------------===//
@@ -115,8 +83,10 @@ public:
   void addRanks();
   void addCycles();
 
-  EveryM::Line bound;
+  Line bound;
   int64_t from = 1;
+  /// The best bound of a rank.
+  LineBound ofRank;
 
 private:
   static constexpr search::Ticks far = search::Problem::maxTicks * 4;
@@ -131,12 +101,14 @@ private:
            windows
                .ends[problem.base(rank, letter) + problem.microbatches - 1 - j];
   }
-  void take(const EveryM::Line &line, int64_t first) {
+  /// True if the line is the best one so far.
+  bool take(const Line &line, int64_t first) {
     if (line.rate < bound.rate ||
         (line.rate == bound.rate && line.base <= bound.base))
-      return;
+      return false;
     bound = line;
     from = first;
+    return true;
   }
 
   const search::Model &model;
@@ -165,7 +137,20 @@ void LineBounds::addRanks() {
     int64_t least = 1;
     for (auto [a, b] : zip_equal(first.without, last.without))
       least = std::max<int64_t>(least, int64_t(a) + b + 1);
-    take({model.time(work), model.time(first.gain + last.gain)}, least);
+    if (!take({model.time(work), model.time(first.gain + last.gain)}, least))
+      continue;
+    ofRank = {rank, {}};
+    for (unsigned letter = 0; letter != problem.numLetters(); ++letter)
+      if (uint32_t x = first.without[letter], y = last.without[letter];
+          x || y) {
+        const search::Letter &own = problem.info(rank, letter);
+        StepKind kinds[] = {StepKind::F,
+                            problem.split ? StepKind::I : StepKind::B,
+                            StepKind::W};
+        if (!model.isIdle(own.stage))
+          ofRank.letters.push_back(
+              {kinds[own.kind], own.stage - model.numIdle, x, y});
+      }
   }
 }
 
@@ -304,15 +289,12 @@ LogicalResult EveryMaker::prove() {
     return fail("its memory grows with the number of micro-batches");
   every.from = proof->from;
   every.period = proof->step / every.step * proof->period;
-  std::optional<Rational> rate =
-      Rational::div(proof->rate, Rational(every.step * every.period));
-  std::optional<Rational> all =
-      rate ? Rational::mul(*rate, Rational(every.from)) : std::nullopt;
-  std::optional<Rational> base =
-      all ? Rational::sub(proof->makespan, *all) : std::nullopt;
-  if (!base || makespanAt(every.from) != proof->makespan)
+  auto line = lineThrough(every.from, proof->makespan,
+                          every.step * every.period, proof->rate);
+  if (!line || makespanAt(every.from) != proof->makespan)
     return fail("its figures are too large");
-  every.makespan = {*rate, *base};
+  every.makespan = *line;
+  every.proof = proof->certificate;
   return success();
 }
 
@@ -346,6 +328,22 @@ FailureOr<EveryM> EveryMaker::run() {
     return failure();
   LineBounds bounds(found.model);
   bounds.addRanks();
+  FailureOr<TickCosts> costs = TickCosts::make(found.schedule, diags);
+  if (failed(costs))
+    return failure();
+  // The proof has other paths through memory, with which it may be better to
+  // leave out nothing.
+  for (LineBound one : {bounds.ofRank, LineBound{bounds.ofRank.rank, {}}}) {
+    std::string why;
+    auto proven = proveLine(one, found.schedule, *costs, why);
+    if (!proven ||
+        (every.proof.bound && proven->line.base <= every.proven.line.base))
+      continue;
+    assert(proven->line.rate == bounds.bound.rate &&
+           proven->line.base <= bounds.bound.base);
+    every.proof.bound = std::move(one);
+    every.proven = *proven;
+  }
   bounds.addCycles();
   every.bound = bounds.bound;
   every.boundFrom = bounds.from;
@@ -356,9 +354,10 @@ FailureOr<EveryM> EveryMaker::run() {
                  std::to_string(every.step * every.period) + " == 0";
   std::string peak;
   raw_string_ostream(peak) << *llvm::max_element(found.peaks);
-  program.clauses = {"makespan == " + textOf(every.makespan, /*asCode=*/true) +
-                         " " + condition,
-                     "peak(rank) <= " + peak};
+  program.clauses = {
+      "makespan == " + lineText(every.makespan, /*asCode=*/true) + " " +
+          condition,
+      "peak(rank) <= " + peak};
   if (every.optimalFrom)
     program.comment += " No schedule is shorter, with " +
                        every.sizes(*every.optimalFrom) + " micro-batches.";

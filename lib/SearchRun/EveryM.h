@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "Prove/ProofText.h"
 #include "SearchRun/ScheduleSearch.h"
 
 namespace pipec {
@@ -16,12 +17,6 @@ struct EveryM {
   int64_t least = 1, step = 1;
   /// With `from` + `step` `period` n micro-batches the makespan is a line.
   int64_t from = 1, period = 1;
-  /// A line in the number of micro-batches m: `rate` m + `base`.
-  struct Line {
-    Rational rate, base;
-    std::optional<Rational> at(int64_t microbatches) const;
-    friend bool operator==(const Line &, const Line &) = default;
-  };
   Line makespan;
   /// No schedule has less, from `boundFrom` micro-batches on.
   Line bound;
@@ -31,10 +26,11 @@ struct EveryM {
 
   /// The numbers of micro-batches of the line: `12 + 2 n`.
   std::string sizes(int64_t first) const;
-};
 
-/// The text of a line: `30 m + 12`.
-std::string lineText(const EveryM::Line &line);
+  /// The proof, with a bound that may be less than `bound`: the line of this.
+  ProofText proof;
+  ProvenLine proven;
+};
 
 /// Makes the program of a readable result and proves it. Reports a result
 /// without blocks, and one that is not proven.

@@ -202,6 +202,10 @@ void SearchReport::printEveryM(raw_ostream &os) const {
   const EveryM &every = *everyM;
   os << "  every m = " << every.sizes(every.from) << ": makespan "
      << lineText(every.makespan) << ", proven\n  ";
+  if (everyIsCertified && every.proof.bound)
+    os << "certificate: no schedule with " << nameOf(found.form)
+       << " backwards has less than " << lineText(every.proven.line)
+       << " for every m >= " << every.proven.from << "\n  ";
   StringRef cover = coverText(result.coverage);
   if (every.optimalFrom) {
     os << "optimal for every m = " << every.sizes(*every.optimalFrom)

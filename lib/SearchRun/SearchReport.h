@@ -47,8 +47,9 @@ public:
   bool savesMemory = false;
   /// Result of `--layouts`, if given.
   std::optional<LayoutSummary> layouts;
-  /// Result of `--every-m`, if given.
+  /// Result of `--every-m`, if given; and whether its proof was written.
   std::optional<EveryM> everyM;
+  bool everyIsCertified = false;
   /// Results of `--minimize` and `--frontier`.
   std::optional<MinimalMemory> minimal;
   std::vector<MemoryPoint> frontier;

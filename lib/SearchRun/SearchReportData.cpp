@@ -138,6 +138,11 @@ void SearchReport::printEveryM(json::OStream &json) const {
     writeExact(json, "bound_base", every.bound.base);
     json.attribute("bound_from", every.boundFrom);
     json.attribute("optimal_from", valueOrNull(every.optimalFrom));
+    if (!everyIsCertified || !every.proof.bound)
+      return;
+    writeExact(json, "certified_rate", every.proven.line.rate);
+    writeExact(json, "certified_base", every.proven.line.base);
+    json.attribute("certified_from", every.proven.from);
   });
 }
 
