@@ -131,7 +131,7 @@ function heads() {
   byId("legend").replaceChildren(...Object.keys(kindNames).filter((kind) => kinds.has(kind))
     .map((kind) => legendItem("", kinds.get(kind), (computeKinds.includes(kind) ? kind + " " : "") + kindNames[kind],
       withBars && kindBars[kind])),
-  ...chunkLegend(), ...marks,
+  ...chunkLegend(kinds), ...marks,
   ...withHost ? [legendItem("line", painter.kindColors(withHost, "l")?.[0], "memory on the host")] : []);
   byId("transfers").disabled = !scene.schedules.some((schedule) => schedule.transfers.n);
   byId("memory").disabled = !scene.schedules.some((schedule) => schedule.lanes.some((lane) => lane.memory));
@@ -150,22 +150,28 @@ function legendItem(className, swatch, text, bar = null) {
   return item;
 }
 
-// The shades of chunks, and the frame of overlaps.
-function chunkLegend() {
-  const items = [], most = scene.schedules.reduce((a, b) => (a.most >= b.most ? a : b));
-  if (most.most > 1) {
+// The shades of chunks or slices, and the frame of overlaps.
+function chunkLegend(kinds) {
+  const items = [], shaded = ({ most, slices }) => most > 1 ? most : slices;
+  const most = scene.schedules.reduce((a, b) => (shaded(a) >= shaded(b) ? a : b));
+  if (shaded(most) > 1) {
     const kind = [...computeKinds].find((kind) => most.lanes.flatMap(stepsOf).some((steps) => steps.kind.includes(kind)));
     const colors = painter.kindColors(most, kind).slice(0, -1), n = colors.length;
     const shades = colors.map((color, k) => `${color} ${100 * k / n}% ${100 * (k + 1) / n}%`).join(", ");
-    const last = most.most <= 26 ? String.fromCharCode(96 + most.most) : "." + (most.most - 1);
-    const item = legendItem("shades", `linear-gradient(90deg, ${shades})`, `chunks a${most.most > 2 ? " to " : ", "}${last}`);
+    const nameOf = (k) => most.most < 2 ? k : k < 26 ? String.fromCharCode(97 + k) : "." + k, last = shaded(most) - 1;
+    const item = legendItem("shades", `linear-gradient(90deg, ${shades})`,
+      `${most.most > 1 ? "chunks" : "slices"} ${nameOf(0)}${last > 1 ? " to " : ", "}${nameOf(last)}`);
     item.style.setProperty("--stripes", colors.flatMap((color, k) => Array.from({ length: k }, (_, line) =>
       `linear-gradient(${stripeColor}, ${stripeColor}) ${100 * k / (n - 1)}% ${stripePitch * line + 1.5}px / ${100 / n}% 1px no-repeat`)).join(", "));
     items.push(item);
   }
-  if (scene.schedules.some((schedule) => schedule.lanes.some((lane) => lane.first.some((first, i) => first !== i))))
-    items.push(legendItem("pair", null, "overlap"));
+  if (scene.schedules.some((schedule) => schedule.lanes.some((lane) => lane.first.some((first, i) => first !== i)))) {
+    const [one, other = one] = [...computeKinds].filter((kind) => kinds.has(kind)).map((kind) => kinds.get(kind));
+    items.push(legendItem("pair", `linear-gradient(90deg, ${one} 50%, ${other} 50%)`, "overlap"));
+  }
   items.push(legendItem("idle", null, "idle"));
+  if (scene.schedules.some(({ transfers }) => transfers.n))
+    items.push(legendItem("line", "var(--act)", "activations"), legendItem("line", "var(--grad)", "gradients"));
   return items;
 }
 

@@ -37,7 +37,7 @@ function readSchedule(block) {
   };
   schedule.most = schedule.lanes.reduce((most, lane) => Math.max(most, ...stepsOf(lane).map((steps) => steps.most)), 0);
   schedule.labelLetters = String(Math.max(0, schedule.microbatches - 1)).length
-    + (schedule.slices > 1 ? 1 + String(schedule.slices - 1).length : 0)
+    + (schedule.slices > 1 ? 0.7 + String(schedule.slices - 1).length : 0)
     + (schedule.most < 2 ? 0 : schedule.most <= 26 ? 1 : 1 + String(schedule.most - 1).length);
   schedule.count = schedule.lanes.reduce((sum, lane) => sum + countSteps(lane), 0);
   schedule.memoryPeak = schedule.lanes.reduce((peak, lane) => Math.max(peak, lane.peak), 0);

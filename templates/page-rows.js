@@ -1,5 +1,8 @@
 // Drawing one row: its steps, those that it posts, waits and memory.
 
+// The width of a number; a point is narrower than a digit.
+const labelWidth = (name) => 6.5 * name.length - (name.includes(".") ? 2 : 0);
+
 class RowPainter {
   constructor(canvas) {
     this.canvas = canvas;
@@ -146,7 +149,7 @@ class RowPainter {
         const name = (this.withKinds || lane.microbatch[i] < 0 ? lane.kind[i] : "") + unitName(lane, i) + chunkName(schedule, lane, i);
         // The part of the step that is in view has the number.
         const left = isNth ? a : Math.max(a, nameWidth), right = isNth ? b : Math.min(b, this.right);
-        const middle = (left + right) / 2, half = 3.25 * name.length;
+        const middle = (left + right) / 2, half = labelWidth(name) / 2;
         if (isNth ? middle - half > nameWidth - 1 && middle + half < this.right : right - left > 2 * half + 4)
           labels.push([name, middle, faded ? this.colors.soft : this.kindColors(schedule, lane.kind[i]).at(-1), faded ? 0.5 : 1,
             isNth && !faded && right - left < 2 * half + 2 ? color : null]);
@@ -167,7 +170,7 @@ class RowPainter {
       g.globalAlpha = alpha;
       if (plate) {
         g.fillStyle = plate;
-        g.fillRect(x - 3.25 * name.length - 1, y + height / 2 - 6, 6.5 * name.length + 2, 12);
+        g.fillRect(x - labelWidth(name) / 2 - 1, y + height / 2 - 6, labelWidth(name) + 2, 12);
       }
       g.fillStyle = color;
       g.fillText(name, x, y + height / 2 + 0.5);

@@ -217,7 +217,13 @@ function paintHeading(g, width) {
     colorsOf.forEach((color, k) => {
       g.fillStyle = color;
       const each = symbol / colorsOf.length;
-      g.fillRect(x + k * each, y + 3, each, 11);
+      if (item.matches(".mark")) {
+        g.beginPath();
+        g.moveTo(x + 7, y + 4);
+        g.lineTo(x + 11, y + 13);
+        g.lineTo(x + 3, y + 13);
+        g.fill();
+      } else g.fillRect(x + k * each, y + (item.matches(".line") ? 8 : 3), each, item.matches(".line") ? 2 : 11);
       g.fillStyle = stripeColor;
       for (let line = 0; isChunks && line < k; ++line) g.fillRect(x + k * each, y + 4.5 + stripePitch * line, each, 1);
     });

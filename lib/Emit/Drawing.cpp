@@ -41,8 +41,8 @@ void Drawing::draw() {
   drawTitle();
   drawLegend();
   drawPhases();
-  drawLanes();
   drawAxis();
+  drawLanes();
   if (memoryView == MemoryView::Panel)
     drawMemory();
   drawArrows();
@@ -98,13 +98,9 @@ void Drawing::drawSymbol(const LegendItem &item) {
       canvas.rect(("k" + Twine(unsigned(kind)) + "s" + Twine(shade)).str(),
                   left, item.y - 50, each, 170);
       addStripes(shade, left, left + each, item.y - 50, stripes);
-      if (picture.chunks().most() > maxShades)
-        continue;
-      std::string chunk;
-      raw_string_ostream chunkOs(chunk);
-      picture.chunks().print(shade, chunkOs);
-      text("num t" + std::to_string(unsigned(kind)), left + each / 2,
-           item.y + 95, chunk);
+      if (picture.numShaded() <= maxShades)
+        text("num t" + std::to_string(unsigned(kind)), left + each / 2,
+             item.y + 95, shadedName(shade));
     }
     return canvas.path("stripe", stripes);
   }

@@ -344,7 +344,8 @@ void Drawing::drawHeat(unsigned rank, MemoryPlace place) {
 }
 
 void Drawing::drawPeak(unsigned rank, int64_t y) {
-  canvas.text("side", sideLeft(), y, peakText(rank),
+  bool isOver = limitOf(rank) && facts.peak(rank) > limitOf(rank);
+  canvas.text(isOver ? "side over" : "side", sideLeft(), y, peakText(rank),
               facts.exactSize(facts.peak(rank)));
 }
 
@@ -383,11 +384,6 @@ void Drawing::drawHostCurve(unsigned rank, int64_t base, int64_t highest) {
 }
 
 void Drawing::drawMemory() {
-  // A limit far above all peaks would flatten the curves.
-  auto limitOf = [&](unsigned rank) {
-    int64_t limit = facts.limit(rank);
-    return limit / 2 > facts.highestPeak() ? 0 : limit;
-  };
   int64_t highest = facts.highestPeak();
   bool anyLimit = false;
   for (unsigned rank = 0; rank != picture.shownRanks(); ++rank) {

@@ -282,13 +282,10 @@ void DrawingLayout::layOutLegend(int64_t &y) {
       item(legendText(StepKind(kind)),
            isCompute(StepKind(kind)) ? LegendItem::Shades : LegendItem::Box,
            ("k" + Twine(kind)).str());
-  if (unsigned most = picture.chunks().most(); most > 1) {
-    std::string text = "chunks";
-    if (most > maxShades) {
-      raw_string_ostream os(text);
-      picture.chunks().print(0, os << ' ');
-      picture.chunks().print(most - 1, os << " to ");
-    }
+  if (unsigned number = picture.numShaded(); number > 1) {
+    std::string text = picture.chunks().most() > 1 ? "chunks" : "slices";
+    if (number > maxShades)
+      text += " " + shadedName(0) + " to " + shadedName(number - 1);
     item(text, LegendItem::Chunks, "", 110 * int64_t(shades));
   }
   if (hasPairs)

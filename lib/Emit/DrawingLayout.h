@@ -99,9 +99,17 @@ public:
   int64_t lanesBottom() const {
     return laneTop(picture.shownRanks()) - laneGap;
   }
-  /// The peak of a rank and, if any rank has memory on the host, that there.
+  /// The limit of a rank; 0 if it has none, or one far above all peaks, which
+  /// would flatten curves.
+  int64_t limitOf(unsigned rank) const {
+    int64_t limit = facts.limit(rank);
+    return limit / 2 > facts.highestPeak() ? 0 : limit;
+  }
+  /// The peak of a rank, its limit if it has one and, if any rank has memory on
+  /// the host, the peak there.
   std::string peakText(unsigned rank) const {
     return facts.sizeText(facts.peak(rank)) +
+           (limitOf(rank) ? " / " + facts.limitText(rank) : "") +
            (facts.hasHost() ? ", host " + facts.sizeText(facts.hostPeak(rank))
                             : "");
   }
@@ -114,6 +122,13 @@ public:
       os << stepLetter(step.kind());
     printStepNumber(os, schedule, picture.chunks(), rank, step);
     return text;
+  }
+  /// The name of a chunk, `a`, or the number of a slice, whichever has shades.
+  std::string shadedName(unsigned number) const {
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    picture.chunks().print(number, os);
+    return text.empty() ? std::to_string(number) : text;
   }
   /// The name of a lane of posted steps, cut to fit the margin.
   std::string sideName(SideLane lane) const;

@@ -324,10 +324,17 @@ PictureFacts::PictureFacts(const Picture &picture) : picture(picture) {
   }
 }
 
-std::string PictureFacts::sizeText(int64_t size) const {
-  Rational amount = picture.memory().size(size);
+std::string PictureFacts::amountText(Rational amount) const {
   return picture.schedule().memoryInBytes ? bytesText(amount.toDouble())
                                           : roundedText(amount);
+}
+
+std::string PictureFacts::sizeText(int64_t size) const {
+  return amountText(picture.memory().size(size));
+}
+
+std::string PictureFacts::limitText(unsigned rank) const {
+  return amountText(*picture.schedule().memory.limit(rank));
 }
 
 std::string PictureFacts::exactSize(int64_t size) const {
@@ -372,6 +379,10 @@ std::string PictureFacts::costsText() const {
     line.addOverlaps(costs, /*factors=*/false);
     line.add(costs, Figure::P2P);
     for (auto [kind, figure] : {std::pair(StepKind::Update, Figure::Update),
+                                {StepKind::Unshard, Figure::Unshard},
+                                {StepKind::Reshard, Figure::Reshard},
+                                {StepKind::ReduceGrad, Figure::ReduceGrad},
+                                {StepKind::ReduceTied, Figure::ReduceTied},
                                 {StepKind::Offload, Figure::Offload},
                                 {StepKind::Reload, Figure::Reload}})
       if (of(kind).count)

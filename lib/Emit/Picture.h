@@ -320,11 +320,15 @@ public:
   /// An amount of memory: `4`, or with a unit, `1.50 GiB`, if sizes are bytes;
   /// then `exactSize` has all digits, else nothing.
   std::string sizeText(int64_t size) const;
+  /// The same for the limit of a rank that has one.
+  std::string limitText(unsigned rank) const;
   std::string exactSize(int64_t size) const;
   /// The highest peak, at least 1.
   int64_t highestPeak() const { return std::max(highest, highestHost); }
 
 private:
+  std::string amountText(Rational amount) const;
+
   const Picture &picture;
   std::array<KindFacts, numStepKinds> kinds;
   std::vector<int64_t> peaks, hostPeaks, limits;

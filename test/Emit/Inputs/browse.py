@@ -342,6 +342,26 @@ def arrows(page, _):
     check(not note.is_displayed(), "the word stays where all are drawn")
 
 
+def legend(page, pages):
+    """The legend tells slices, overlaps and transfers apart, and a saved picture has it, too."""
+    def items():
+        return page.js("return Object.fromEntries([...document.getElementById('legend').children].map((item) => [item.textContent,"
+                       "getComputedStyle(item).getPropertyValue('--swatch').match(/#[0-9a-f]{6}/g)?.length ?? 0]))")
+
+    check(items() == {"F forward": 1, "B backward": 1, "slices 0 to 3": 4, "idle": 0}, f"{items()}")
+    page.open(pages[1])
+    check(items()["overlap"] == 2 and items()["chunks a, b"] == 2, f"{items()}")
+    page.open(pages[2])
+    check(items() == {"F forward": 1, "B backward": 1, "idle": 0, "activations": 1, "gradients": 1, "wait for a send": 1,
+                      "wait for a reduction": 1, **{name: 1 for name in ("unshard", "reshard", "reduce gradients")}}, f"{items()}")
+    # Lines are lines there, and marks triangles.
+    root = ElementTree.fromstring(page.js("return pictureSvg()"))
+    svg, act = "{http://www.w3.org/2000/svg}", page.js("return painter.colors.act")
+    heights = [float(box.get("height")) for box in root.iter(svg + "rect") if box.get("fill") == act]
+    check(heights == [2], f"{heights}")
+    check(any(path.get("fill") == act and "Z" not in path.get("d") for path in root.iter(svg + "path")), "no mark")
+
+
 def waits(page, _):
     """Marks of waits, named by the legend and under the pointer."""
     legend = page.driver.find_element(By.ID, "legend").text
@@ -800,7 +820,7 @@ def large(page, _):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("case", choices=[
-        "look", "dark", "frames", "arrows", "waits", "copies", "streams", "resize", "keyboard", "link", "save", "rows", "labels", "compare",
+        "look", "dark", "frames", "arrows", "waits", "copies", "streams", "resize", "keyboard", "link", "save", "rows", "labels", "legend", "compare",
         "work", "site", "large", "touch"])
     parser.add_argument("pages", nargs="+")
     parser.add_argument("--shots")
