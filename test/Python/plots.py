@@ -99,5 +99,13 @@ assert repr(wrong).endswith(" figures, 1 differ>"), repr(wrong)
 assert repr(wrong.diagnostics[0]).startswith("<pipec.Diagnostic ") and ": error: " in repr(wrong.diagnostics[0]), wrong.diagnostics
 order = pipec.order(schedule, [1, 2])
 assert repr(order).startswith("<pipec.Order of 2 micro-batches: makespan ") and "as given, optimal>" in repr(order), order
-for one in (found, compared, schedule, schedule.report(), schedule.simulate(), checked, order):
+report = pipec.compile("gpipe", ranks=2, microbatches=2, target="torch").report()
+parts = [compared.best, checked.schedules[0], report.ranks[0], report.communication, report.gaps[0]]
+for one, text in zip(parts, ("<Candidate one_f_one_b: makespan 15, peak 2>", "<CheckedSchedule gpipe: 3 clauses at 2 sizes, good>",
+                             "<RankReport 0: work 6, idle ", "<Communication: 4 transfers on 2 edges, exposed ", "<Gap of rank ")):
+    assert repr(one).startswith(text), one
+for limit, text in (1, "gpipe: makespan 18, peak 1; fits by recompute"), (0.5, "gpipe: makespan 15, peak 4; does not fit: "):
+    one = pipec.compare("gpipe", ranks=2, microbatches=4, library=False, memory_limit=limit).schedules[0]
+    assert repr(one).startswith(f"<Candidate {text}"), one
+for one in (found, compared, schedule, report, schedule.simulate(), checked, order, *parts):
     assert " object at 0x" not in repr(one) and len(repr(one)) < 200, repr(one)

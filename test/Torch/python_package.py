@@ -79,6 +79,7 @@ def train(source, options, overlap=None):
     if overlap:
         def counted(forward, backward):
             ran.append((forward.stage_index, backward.microbatch_index))
+            assert repr(forward) == f"<pipec.torch.Member {forward.stage_index}F{forward.microbatch_index}>"
             overlap(forward, backward)
         count = pipec.torch.register_overlap(schedule, counted)
     for step in range(2):

@@ -33,6 +33,7 @@ class Units(torch.nn.Module):
         microbatch, number = divmod(int(unit), SLICES)
         if number == 0:  # also where PyTorch runs unit 0 once more, to find shapes
             self.contexts[microbatch] = pipec.torch.Context(SLICES)
+            assert repr(self.contexts[microbatch]) == f"<pipec.torch.Context: slice 0 of {SLICES}>"
         with self.contexts[microbatch].running(number):
             return self.stage(x, positions) if self.stage.first else self.stage(x)
 

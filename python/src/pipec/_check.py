@@ -47,7 +47,7 @@ class Refusal:
     reason: str
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, repr=False)
 class CheckedSchedule:
     """The clauses of one schedule."""
 
@@ -62,6 +62,10 @@ class CheckedSchedule:
     """Under how many settings of costs."""
     clauses: tuple[Clause, ...]
     refused: tuple[Refusal, ...]
+
+    def __repr__(self) -> str:
+        how = "good" if self.good else "not good"
+        return f"<CheckedSchedule {self.name}: {counted(len(self.clauses), 'clause')} at {counted(self.sizes, 'size')}, {how}>"
 
 
 @dataclasses.dataclass(frozen=True, repr=False)

@@ -38,7 +38,7 @@ class FoundBy:
     """`split`, `whole` or `mixed`; None if no schedule was found."""
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, repr=False)
 class Candidate:
     """One schedule of a comparison. A schedule that does not exist at these sizes has
     a reason and no figures."""
@@ -75,6 +75,12 @@ class Candidate:
     """For a found schedule, a lower bound of the makespan."""
     frameworks: Mapping[str, Verdict] = dataclasses.field(default_factory=dict)
     """By the name of the framework, such as `pytorch`."""
+
+    def __repr__(self) -> str:
+        params = f" ({', '.join(f'{name} = {value}' for name, value in self.params.items())})" if self.params else ""
+        figures = "" if self.makespan is None else f"makespan {rounded(self.makespan)}, peak {rounded(self.peak or 0)}"
+        why = f"does not fit: {self.reason}" if not self.fits else f"fits by {self.memory_by}" if self.memory_by else ""
+        return f"<Candidate {self.name}{params}: {'; '.join(filter(None, (figures, why)))}>"
 
 
 @dataclasses.dataclass(frozen=True)

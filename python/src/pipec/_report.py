@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, Generic, Mapping
 
-from ._data import Number, load, read, records, rounded
+from ._data import Number, counted, load, read, records, rounded
 from ._packages import pandas
 
 
@@ -43,7 +43,7 @@ class Waiting(Generic[Number]):
     """All but `dependency`: the input has been computed."""
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, repr=False)
 class RankReport(Generic[Number]):
     """The figures of one rank."""
 
@@ -72,6 +72,9 @@ class RankReport(Generic[Number]):
     refetches: int
     memory_limit: Number | None = None
     """Its memory limit, if it differs from that of the schedule."""
+
+    def __repr__(self) -> str:
+        return f"<RankReport {self.rank}: work {rounded(self.work)}, idle {rounded(self.idle)}, peak {rounded(self.peak)}>"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -103,7 +106,7 @@ class Traffic(Generic[Number]):
     """Their size; None if the schedule does not give that of a received tensor."""
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, repr=False)
 class Communication(Generic[Number]):
     """The transfers and the FSDP actions of all ranks."""
 
@@ -113,6 +116,9 @@ class Communication(Generic[Number]):
     edges: tuple[Traffic[Number], ...]
     unshards: int
     refetches: int
+
+    def __repr__(self) -> str:
+        return f"<Communication: {counted(self.transfers, 'transfer')} on {counted(len(self.edges), 'edge')}, exposed {rounded(self.exposed)}>"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -141,7 +147,7 @@ class Link(Generic[Number]):
     """Why it does not start earlier."""
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, repr=False)
 class Gap(Generic[Number]):
     """A time in which a rank is idle before a step."""
 
@@ -157,6 +163,9 @@ class Gap(Generic[Number]):
     waits_for: Link[Number] | None
     ready: StepPlace | None
     """A later step of the rank that would fit."""
+
+    def __repr__(self) -> str:
+        return f"<Gap of rank {self.rank}: {rounded(self.start)} to {rounded(self.end)}, before {self.next.step}>"
 
 
 @dataclasses.dataclass(frozen=True)

@@ -32,6 +32,9 @@ class Member:
         """The stage object."""
         self._ready = False
 
+    def __repr__(self) -> str:
+        return f"<pipec.torch.Member {self.action}>"
+
     @property
     def stage_index(self) -> int:
         return self.action.stage_index

@@ -75,6 +75,9 @@ class Context:
         self._calls: list[list[list[_Piece]]] = []
         self._place = 0
 
+    def __repr__(self) -> str:
+        return f"<pipec.torch.Context: slice {self.slice} of {self.slices}>"
+
     def extend(self, *tensors: torch.Tensor, dim: int = -2) -> Any:
         """Tensors of this slice, such as keys and values, each joined along `dim` with
         those that earlier slices of the sequence gave at this place of the forward, the
