@@ -4,24 +4,18 @@
 #include "Derive/ClauseFinder.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/Sequence.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 using namespace llvm;
 
 namespace pipec {
-
-/// The least number of samples that a formula explains, besides three per term,
-/// of those held out, and of the samples of a clause with a condition.
-static constexpr size_t minSamples = 6, minHeldOut = 4, minConditional = 12;
-/// The number of equations after which no more are fitted.
-static constexpr size_t maxWork = 30000000;
 
 /// A quotient of two variables.
 struct Quotient {
@@ -40,24 +34,41 @@ static constexpr Quotient quotients[] = {
      }},
 };
 
-void FitSamples::addQuotients() {
-  for (unsigned divisor : divisors)
-    for (const Quotient &quotient : quotients)
-      names.push_back(formatv(quotient.text, names[1], names[divisor]));
+void FitSamples::addTerms() {
+  numVariables = names.size() - 1;
   // Smaller values do not overflow in products.
   constexpr int64_t limit = int64_t(1) << 30;
-  for (FitSample &sample : samples) {
-    std::vector<int64_t> &atoms = sample.atoms;
-    if (any_of(atoms, [](int64_t atom) { return atom < 0 || atom > limit; }) ||
-        any_of(divisors, [&](unsigned divisor) { return !atoms[divisor]; })) {
-      sample.values.clear();
-      atoms.clear();
-      continue;
-    }
-    for (unsigned divisor : divisors)
-      for (const Quotient &quotient : quotients)
-        atoms.push_back(quotient.value(atoms[1], atoms[divisor]));
+  for (const FitSample &sample : samples)
+    if (any_of(sample.atoms, [](int64_t x) { return x < 0 || x > limit; }) ||
+        any_of(divisors, [&](unsigned b) { return !sample.atoms[b]; }))
+      return samples.clear();
+  auto add = [&](const std::string &text, auto value) {
+    names.push_back(text);
+    for (FitSample &sample : samples)
+      sample.atoms.push_back(value(sample.atoms));
+  };
+  for (unsigned b : divisors)
+    for (const Quotient &quotient : quotients)
+      add(formatv(quotient.text, names[1], names[b]),
+          [&](auto &at) { return quotient.value(at[1], at[b]); });
+  std::vector<unsigned> variables(numVariables);
+  std::iota(variables.begin(), variables.end(), 1);
+  families = {variables};
+  for (unsigned quotient : seq<unsigned>(numVariables, names.size())) {
+    std::vector<unsigned> factors = variables;
+    if (quotient > numVariables)
+      factors.insert(factors.begin(), quotient);
+    std::vector<unsigned> &family = families.emplace_back();
+    for (auto [i, a] : enumerate(factors))
+      for (unsigned b : ArrayRef(factors).drop_front(i)) {
+        family.push_back(names.size());
+        add(names[std::min(a, b)] + " * " + names[std::max(a, b)],
+            [a = a, b](auto &at) { return at[a] * at[b]; });
+      }
+    append_range(family, factors);
   }
+  for (std::vector<unsigned> &family : families)
+    family.push_back(0);
 }
 
 namespace {
@@ -65,250 +76,212 @@ namespace {
 class ClauseFinder {
 public:
   explicit ClauseFinder(const FitSamples &figure)
-      : figure(figure), samples(figure.samples), inside(samples.size()),
-        heldOut(samples.size()), unknown(samples.size()),
-        valuesOf(1 + figure.numVariables) {
-    for (auto [i, sample] : enumerate(samples)) {
-      inside[i] = i < figure.numInside;
-      heldOut[i] = sample.use == SampleUse::HeldOut;
-      unknown[i] = sample.values.empty();
-      for (auto [values, atom] : zip(valuesOf, sample.atoms))
-        if (inside[i])
-          values.insert(atom);
-    }
-    addFamilies();
+      : figure(figure), samples(figure.samples), fitted(samples.size()) {
+    for (auto [i, sample] : enumerate(samples))
+      fitted[i] = !sample.isHeldOut;
     addConditions();
   }
 
+  /// Sizes with a variable that is 1 are often special: formulas are found for
+  /// the others from the least ones that are not held out on, and a clause has
+  /// the bounds that exclude what they are wrong at.
   std::vector<FoundClause> find() {
     std::vector<FoundClause> clauses;
-    Subset covered(samples.size());
-    for (const auto &[text, holds, met] : conditions) {
-      FoundClause clause;
-      clause.samples = met;
-      clause.samples &= inside;
-      clause.holds = holds;
-      if (!text.empty())
-        clause.conditions.push_back(text);
-      Subset fresh = clause.samples;
-      size_t count = fresh.count(), added = fresh.reset(covered).count();
-      if (added != 0 && 100 * added >= inside.count() &&
-          (text.empty() || count >= minConditional) && addFormulas(clause) &&
-          addBounds(met, clause)) {
-        covered |= clause.samples;
-        clauses.push_back(std::move(clause));
+    std::vector<std::vector<Candidate>> candidates;
+    for (const FitSample &sample : samples)
+      while (candidates.size() < sample.values.size())
+        candidates.push_back(findFormulas(candidates.size()));
+    Subset open(samples.size(), true);
+    for (const SizeCondition &condition : conditions) {
+      FoundClause clause{both(condition, bounds.back()), {}};
+      const Subset &inner = clause.condition.met;
+      Subset fresh = open, wrong(samples.size());
+      size_t added = (fresh &= inner).count();
+      // What holds for a few samples may be a coincidence.
+      constexpr size_t minSamples = 12;
+      if (added == 0 || candidates.empty() || 200 * added < samples.size() ||
+          (!condition.text.empty() && inner.count() < minSamples))
+        continue;
+      for (const std::vector<Candidate> &known : candidates) {
+        auto found = find_if(known, [&](const Candidate &each) {
+          return !inner.test(each.exact);
+        });
+        if (found == known.end())
+          break;
+        clause.values.push_back(found->formula);
+        wrong |= Subset(found->exact).flip();
       }
+      if (clause.values.size() != candidates.size())
+        continue;
+      for (const SizeCondition &bound : reverse(bounds))
+        if (SizeCondition bounded = both(condition, bound);
+            bounded.met.count() >= inner.count() &&
+            !bounded.met.anyCommon(wrong))
+          clause.condition = bounded;
+      open.reset(clause.condition.met);
+      clauses.push_back(std::move(clause));
     }
     return clauses;
   }
 
 private:
   using Subset = BitVector;
-  using Family = std::vector<AtomProduct>;
 
-  /// The products of up to two variables and quotients, the simplest last:
-  /// first without quotients, then with each; a variable that equals a quotient
-  /// is simpler.
-  void addFamilies() {
-    for (unsigned quotient = figure.numVariables;
-         quotient != figure.names.size(); ++quotient) {
-      auto atoms = to_vector(seq<unsigned>(1, valuesOf.size()));
-      if (quotient > figure.numVariables)
-        atoms.insert(atoms.begin(), quotient);
-      Family &family = families.emplace_back();
-      for (size_t i = 0; i != atoms.size(); ++i)
-        for (unsigned second : ArrayRef(atoms).drop_front(i))
-          family.push_back(std::minmax(atoms[i], second));
-      for (unsigned atom : atoms)
-        family.push_back({0, atom});
-      family.push_back({0, 0});
-    }
-  }
+  /// A formula, and the samples at which it has the value of a component.
+  struct Candidate {
+    Formula formula;
+    Subset exact;
+  };
 
-  void addCondition(std::string text,
-                    std::function<bool(ArrayRef<int64_t>)> holds) {
+  SizeCondition make(std::string text,
+                     std::function<bool(ArrayRef<int64_t>)> holds) const {
     Subset met(samples.size());
     for (auto [i, sample] : enumerate(samples))
-      met[i] = sample.atoms.empty() || holds(sample.atoms);
-    conditions.push_back({std::move(text), std::move(holds), std::move(met)});
+      met[i] = holds(sample.atoms);
+    return {std::move(text), std::move(holds), std::move(met)};
   }
 
-  /// `x * a >= y * b + bound`, and the opposite.
-  void addComparison(int64_t x, unsigned a, int64_t y, unsigned b,
-                     int64_t bound) {
-    auto product = [&](int64_t factor, unsigned atom) {
-      return (factor == 1 ? "" : itostr(factor) + " * ") + figure.names[atom];
-    };
-    bool isOne = bound == 1;
-    std::string rest = product(y, b);
-    if (bound != 0 && !isOne)
-      rest += (bound < 0 ? " - " : " + ") + itostr(std::abs(bound));
-    auto above = [=](ArrayRef<int64_t> at) {
-      return x * at[a] - y * at[b] >= bound;
-    };
-    addCondition(product(x, a) + (isOne ? " > " : " >= ") + rest, above);
-    addCondition(product(x, a) + (isOne ? " <= " : " < ") + rest,
-                 std::not_fn(above));
+  SizeCondition both(const SizeCondition &a, const SizeCondition &b) const {
+    bool isEither = a.text.empty() || b.text.empty();
+    return make(a.text + (isEither ? "" : " && ") + b.text,
+                [a = a.holds, b = b.holds](auto at) { return a(at) && b(at); });
   }
 
   void addConditions() {
-    addCondition("", [](ArrayRef<int64_t>) { return true; });
-    for (unsigned a : seq<unsigned>(1, valuesOf.size()))
+    bounds = {make("", [](auto) { return true; })};
+    conditions = bounds;
+    auto add = [&](const auto &text, auto holds) {
+      conditions.push_back(make(text, holds));
+    };
+    auto product = [&](int64_t factor, unsigned a) {
+      return (factor == 1 ? "" : itostr(factor) + " * ") + figure.names[a];
+    };
+    auto offset = [](int64_t more) {
+      std::string number = itostr(std::abs(more));
+      return more == 0 ? "" : (more < 0 ? " - " : " + ") + number;
+    };
+    for (unsigned a : seq<unsigned>(1, figure.numVariables + 1)) {
+      const std::string &name = figure.names[a];
       for (int64_t modulus : {2, 3})
         for (int64_t rest = 0; rest != modulus; ++rest)
-          addCondition(
-              formatv("{0} % {1} == {2}", figure.names[a], modulus, rest),
-              [=](ArrayRef<int64_t> at) { return at[a] % modulus == rest; });
-    for (unsigned b : figure.divisors)
-      for (bool divides : {true, false})
-        addCondition(formatv("{0} % {1} {2} 0", figure.names[1],
-                             figure.names[b], divides ? "==" : "!="),
-                     [=](ArrayRef<int64_t> at) {
-                       return (at[1] % at[b] == 0) == divides;
-                     });
-    for (unsigned a : seq<unsigned>(1, valuesOf.size()))
-      for (unsigned b : seq<unsigned>(a + 1, valuesOf.size()))
+          add(formatv("{0} % {1} == {2}", name, modulus, rest),
+              [=](auto at) { return at[a] % modulus == rest; });
+      if (is_contained(figure.divisors, a))
+        for (bool divides : {true, false})
+          add(formatv("{0} % {1} {2} 0", figure.names[1], name,
+                      divides ? "==" : "!="),
+              [=](auto at) { return (at[1] % at[a] == 0) == divides; });
+      for (unsigned b : seq<unsigned>(a + 1, figure.numVariables + 1))
         for (auto [x, y] : {std::pair(1, 1), {1, 2}, {2, 1}})
-          for (int64_t bound = -3; bound <= 3; ++bound)
-            addComparison(x, a, y, b, bound);
-    llvm::stable_sort(conditions, [&](const auto &a, const auto &b) {
-      return (Subset(inside) &= a.met).count() >
-             (Subset(inside) &= b.met).count();
+          for (int64_t more = -3; more <= 3; ++more)
+            for (int64_t sign : {1, -1})
+              add(product(x, a) + (sign == 1 ? " >= " : " <= ") +
+                      product(y, b) + offset(more),
+                  [=, x = x, y = y](auto at) {
+                    return sign * (x * at[a] - y * at[b] - more) >= 0;
+                  });
+      std::set<int64_t> values = valuesOf(a, fitted);
+      values.erase(1);
+      if (values.empty() || *values.begin() == 0)
+        continue;
+      int64_t least = *values.begin();
+      SizeCondition bound = make(name + " >= " + itostr(least),
+                                 [=](auto at) { return at[a] >= least; });
+      for (size_t i = 0, end = bounds.size(); i != end; ++i)
+        bounds.push_back(both(bounds[i], bound));
+    }
+    llvm::stable_sort(conditions, [](const auto &a, const auto &b) {
+      return a.met.count() > b.met.count();
     });
   }
 
-  /// The samples at which a formula has the value of a component.
-  Subset exactAt(const Formula &formula, size_t component) const {
+  /// The values of an atom.
+  std::set<int64_t> valuesOf(unsigned atom, const Subset &subset) const {
+    std::set<int64_t> values;
+    for (unsigned i : subset.set_bits())
+      values.insert(samples[i].atoms[atom]);
+    return values;
+  }
+
+  Candidate candidate(Formula formula, size_t component) const {
     Subset exact(samples.size());
     for (auto [i, sample] : enumerate(samples))
-      exact[i] = !unknown[i] &&
+      exact[i] = !sample.values.empty() &&
                  formula.value(sample.atoms) == sample.values[component];
-    return exact;
+    return {std::move(formula), std::move(exact)};
   }
 
-  /// True if there are enough samples, with at least three values of each
-  /// variable (or all of the grid), and of each atom two more values than terms
-  /// of this atom alone. What holds for a few values may be a coincidence.
-  bool isSupported(const Subset &subset, const Polynomial &polynomial) const {
-    if (subset.count() < std::max(minSamples, 3 * polynomial.terms.size()) ||
-        (Subset(subset) &= heldOut).count() < minHeldOut)
-      return false;
-    for (unsigned atom : seq<unsigned>(1, figure.names.size())) {
-      size_t own = count_if(polynomial.terms, [&](const auto &term) {
-        auto [a, b] = term.second;
-        return b == atom && (a == 0 || a == atom);
-      });
-      size_t least = atom < valuesOf.size() ? valuesOf[atom].size() : 0;
-      std::set<int64_t> values;
-      for (unsigned i : subset.set_bits())
-        values.insert(samples[i].atoms[atom]);
-      if (values.size() < (own ? own + 2 : std::min<size_t>(3, least)))
-        return false;
-    }
-    return true;
-  }
-
-  /// The polynomial that is exact at all samples of `subset`.
-  std::optional<Polynomial> fit(const Subset &subset, size_t component,
-                                const Family &family) {
+  /// The polynomial that is exact at all samples of `subset`, if these are many
+  /// more than could determine it, with enough values of each variable.
+  std::optional<Candidate> fit(const Subset &subset, size_t component,
+                               ArrayRef<unsigned> family) const {
     // Neighbours on the grid say little that is new. In strides, equations soon
     // contradict each other.
-    constexpr size_t stride = 37;
+    constexpr size_t stride = 37, minSamples = 6, minHeldOut = 4;
     std::vector<Equation> equations;
+    size_t numHeldOut = 0;
     for (size_t begin = 0; begin != stride; ++begin)
-      for (size_t i = begin; i < figure.numInside; i += stride)
-        if (subset[i] && !heldOut[i] && equations.size() != 4 * family.size())
+      for (size_t i = begin; i < samples.size(); i += stride)
+        if (subset[i] && samples[i].values.empty())
+          return std::nullopt;
+        else if (subset[i] && samples[i].isHeldOut)
+          ++numHeldOut;
+        else if (subset[i] && equations.size() != 4 * family.size())
           equations.push_back({samples[i].atoms, samples[i].values[component]});
-    if ((work += equations.size()) > maxWork)
+    if (numHeldOut < minHeldOut || subset.count() < minSamples)
       return std::nullopt;
     std::optional<Polynomial> polynomial = fitPolynomial(family, equations);
-    if (polynomial && isSupported(subset, *polynomial) &&
-        !subset.test(exactAt({{*polynomial}}, component)))
-      return polynomial;
-    return std::nullopt;
+    if (!polynomial || subset.count() < 3 * polynomial->terms.size())
+      return std::nullopt;
+    Candidate found = candidate({{*polynomial}}, component);
+    if (subset.test(found.exact))
+      return std::nullopt;
+    for (unsigned atom : seq<unsigned>(1, figure.names.size())) {
+      bool isVariable = atom <= figure.numVariables;
+      size_t least =
+          isVariable ? std::min<size_t>(3, valuesOf(atom, bounds[0].met).size())
+                     : 0;
+      if (is_contained(make_second_range(polynomial->terms), atom))
+        least = isVariable ? 3 : 4;
+      if (valuesOf(atom, subset).size() < least)
+        return std::nullopt;
+    }
+    return found;
   }
 
-  /// A polynomial is fitted to the samples on one side of a condition, all for
-  /// the first one, and a second to those that it does not explain, if any: the
-  /// formula is the least or the largest of both.
-  std::optional<Formula> fit(const Subset &subset, size_t component,
-                             const Family &family, size_t numSides) {
-    Subset explained(samples.size());
-    for (const SizeCondition &side :
-         ArrayRef(conditions).take_front(numSides)) {
-      Subset part = subset, rest = subset;
-      part &= side.met;
-      if (part.count() < minSamples || !part.test(explained))
-        continue;
-      std::optional<Polynomial> first = fit(part, component, family);
-      if (!first)
-        continue;
-      explained = exactAt({{*first}}, component);
-      if (rest.reset(explained).none())
-        return Formula{{*first}};
-      if (std::optional<Polynomial> second = fit(rest, component, family))
+  /// The polynomials that are exact where one or two conditions are met, and
+  /// the least and the largest of two of them.
+  std::vector<Candidate> findFormulas(size_t component) const {
+    std::vector<Candidate> found;
+    for (ArrayRef<unsigned> family : figure.families)
+      for (size_t i = 0; i != conditions.size(); ++i)
+        for (const SizeCondition &other :
+             ArrayRef(conditions)
+                 .take_front(family == ArrayRef(figure.families[0]) ? i + 1
+                                                                    : 1)) {
+          Subset side = bounds.back().met;
+          side &= conditions[i].met;
+          side &= other.met;
+          if (none_of(found,
+                      [&](auto &each) { return !side.test(each.exact); }))
+            if (auto first = fit(side, component, family))
+              found.push_back(*first);
+        }
+    for (size_t i = 0, end = found.size(); i != end; ++i)
+      for (size_t j = 0; j != i; ++j)
         for (bool isMax : {false, true})
-          if (Formula formula{{*first, *second}, isMax};
-              !subset.test(exactAt(formula, component)))
-            return formula;
-    }
-    return std::nullopt;
-  }
-
-  /// Adds formulas for the samples of a clause, first one polynomial each.
-  /// Returns false if there are none.
-  bool addFormulas(FoundClause &clause) {
-    if (clause.samples.anyCommon(unknown))
-      return false;
-    size_t numComponents = samples[clause.samples.find_first()].values.size();
-    for (size_t component : seq(numComponents)) {
-      std::optional<Formula> formula;
-      for (size_t numSides : {size_t(1), conditions.size()})
-        for (const Family &family : families)
-          if (!formula && (numSides == 1 || clause.conditions.empty() ||
-                           &family == &families[0]))
-            formula = fit(clause.samples, component, family, numSides);
-      if (!formula)
-        return false;
-      clause.values.push_back(std::move(*formula));
-    }
-    return true;
-  }
-
-  /// Adds bounds that exclude samples outside that are below the grid and have
-  /// other values. Returns false if there are others.
-  bool addBounds(const Subset &met, FoundClause &clause) const {
-    Subset wrong(samples.size());
-    for (auto [component, formula] : enumerate(clause.values))
-      wrong |= exactAt(formula, component).flip();
-    wrong &= met;
-    // One bound if it is enough, else all that exclude samples.
-    for (bool one : {true, false})
-      for (unsigned atom : seq<unsigned>(1, valuesOf.size())) {
-        int64_t least = *valuesOf[atom].begin();
-        Subset others = wrong;
-        for (unsigned i : wrong.set_bits())
-          others[i] =
-              samples[i].atoms.empty() || samples[i].atoms[atom] >= least;
-        if (one ? others.any() || wrong.none() : others == wrong)
-          continue;
-        wrong = others;
-        clause.conditions.push_back(figure.names[atom] +
-                                    " >= " + itostr(least));
-      }
-    return wrong.none();
+          found.push_back(candidate(
+              {{found[j].formula.parts[0], found[i].formula.parts[0]}, isMax},
+              component));
+    return found;
   }
 
   const FitSamples &figure;
   ArrayRef<FitSample> samples;
-  Subset inside, heldOut, unknown;
-  /// By variable, as an atom, the values inside the grid.
-  std::vector<std::set<int64_t>> valuesOf;
-  std::vector<Family> families;
-  /// The first one is empty, and all samples meet it.
-  std::vector<SizeCondition> conditions;
-  /// The number of equations so far.
-  size_t work = 0;
+  Subset fitted;
+  /// The first of both is empty, and all samples meet it. The last bound
+  /// excludes all that formulas are not found for.
+  std::vector<SizeCondition> conditions, bounds;
 };
 
 } // namespace

@@ -1,10 +1,10 @@
 //===- ClauseFinder.h - Formulas with conditions on sizes -------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A formula is a polynomial, or the least or the largest of two. Its terms are
-// rational multiples of products of at most two atoms; an atom is a variable or
-// a quotient, such as `ceil_div(m, p)`. A clause is a formula that is exact at
-// all samples that meet up to two conditions, comparisons and residues.
+// A formula is a polynomial, or the least or the largest of two. A polynomial
+// is linear in atoms: variables, quotients such as `ceil_div(m, p)`, and
+// products of two of these. A clause is a formula that is exact at all samples
+// that meet a condition: a comparison or a residue, and bounds.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,12 +20,9 @@
 
 namespace pipec {
 
-/// Two atoms in ascending order; atom 0 is 1.
-using AtomProduct = std::pair<unsigned, unsigned>;
-
-/// A sum of products with factors that are not 0.
+/// A sum of multiples of atoms, with factors that are not 0; atom 0 is 1.
 struct Polynomial {
-  std::vector<std::pair<Rational, AtomProduct>> terms;
+  std::vector<std::pair<Rational, unsigned>> terms;
 
   /// The exact value, if it fits.
   std::optional<Rational> value(llvm::ArrayRef<int64_t> atoms) const;
@@ -34,11 +31,11 @@ struct Polynomial {
 };
 
 /// The value that a polynomial is to have for some atoms.
-using Equation = std::pair<llvm::ArrayRef<int64_t>, Rational>;
+using Equation = std::pair<std::vector<int64_t>, Rational>;
 
-/// The polynomial of `products` with these values. If there are several, first
-/// products have the factor 0.
-std::optional<Polynomial> fitPolynomial(llvm::ArrayRef<AtomProduct> products,
+/// The polynomial in `family` with these values. If there are several, the
+/// first atoms have the factor 0.
+std::optional<Polynomial> fitPolynomial(llvm::ArrayRef<unsigned> family,
                                         llvm::ArrayRef<Equation> equations);
 
 /// A polynomial, or the least or the largest of two.
@@ -51,25 +48,13 @@ struct Formula {
   std::string text(llvm::ArrayRef<std::string> names, bool isFactor) const;
 };
 
-/// The syntax of a condition on sizes, and whether it holds for some atoms.
-struct SizeCondition {
-  std::string text;
-  std::function<bool(llvm::ArrayRef<int64_t>)> holds;
-  /// The samples that meet it.
-  llvm::BitVector met;
-};
-
-/// The part of a sample in finding formulas: it determines them, or it is only
-/// compared with them, and then it is outside the grid or not.
-enum class SampleUse : uint8_t { Fitted, HeldOut, Outside };
-
 /// One measurement.
 struct FitSample {
-  SampleUse use;
   /// The number of its size.
   size_t size;
-  /// 1, then the values of the variables and of the quotients; empty if they
-  /// are not in the range of formulas.
+  /// It is only compared with formulas.
+  bool isHeldOut;
+  /// 1, then the values of the variables and of all other atoms.
   std::vector<int64_t> atoms;
   /// The values of the components of the figure. If there are none, no clause
   /// may include the sample.
@@ -81,26 +66,33 @@ struct FitSamples {
   /// The texts of the atoms.
   std::vector<std::string> names = {""};
   size_t numVariables = 0;
-  /// The samples of the grid come first.
-  size_t numInside = 0;
   /// The variables, as atoms, by which the first one is divided.
   std::vector<unsigned> divisors;
   std::vector<FitSample> samples;
+  /// The atoms of one polynomial, the simplest last: the variables, their
+  /// products, then those with each quotient; a variable that equals a quotient
+  /// is simpler.
+  std::vector<std::vector<unsigned>> families;
 
-  /// Adds the quotients to the names and to all samples.
-  void addQuotients();
+  /// Adds quotients and products to the variables. Leaves no sample if one of
+  /// them is not in the range of formulas.
+  void addTerms();
 };
 
-/// Formulas for the samples that meet some conditions.
+/// A condition on sizes.
+struct SizeCondition {
+  /// In the syntax of programs: `m % p == 0 && p >= 2`; empty if all meet it.
+  std::string text;
+  std::function<bool(llvm::ArrayRef<int64_t>)> holds;
+  /// The samples that meet it.
+  llvm::BitVector met;
+};
+
+/// Formulas that are exact at all samples that meet a condition.
 struct FoundClause {
-  /// In the syntax of programs: `m >= 2 * p - 1`, `m % p == 0`.
-  std::vector<std::string> conditions;
+  SizeCondition condition;
   /// One per component of the figure.
   std::vector<Formula> values;
-  /// The samples inside the grid that meet the conditions.
-  llvm::BitVector samples;
-  /// The first condition.
-  std::function<bool(llvm::ArrayRef<int64_t>)> holds;
 
   /// If the formulas have the values of all samples k >= 0 of the sequences
   /// that meet the condition: whether there are any. `rows` are the samples 0
@@ -114,9 +106,8 @@ struct FoundClause {
                    llvm::ArrayRef<std::string> names) const;
 };
 
-/// Finds clauses, each for at least 1 % of the samples inside the grid that
-/// those before it do not include: first those with the fewest conditions, and
-/// of these, those that the most samples meet.
+/// Finds clauses, each for at least 0.5 % of the samples that those before it
+/// do not include: first those whose conditions the most samples meet.
 std::vector<FoundClause> findClauses(const FitSamples &samples);
 
 } // namespace pipec

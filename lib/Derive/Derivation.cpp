@@ -10,6 +10,7 @@
 #include "Simulation/Memory.h"
 #include "Simulation/Simulate.h"
 #include "Support/Diagnostics/AnalysisDiags.h"
+#include "Support/Json.h"
 #include "Support/Words.h"
 #include "Verify/Verifier.h"
 
@@ -38,7 +39,7 @@ namespace {
 /// inside, a sum of multiples of all rays. Without words, the time is a number:
 /// the one under the costs of the schedule.
 struct CostCone {
-  StringRef steps, condition, words;
+  StringRef steps = "", condition = "", words = "";
 };
 
 /// The largest sets first.
@@ -66,88 +67,57 @@ constexpr unsigned p2pLetter = 4, overlapLetter = 5;
 constexpr Expectation::Metric derivedMetrics[] = {
     Expectation::Metric::Makespan, Expectation::Metric::Span,
     Expectation::Metric::Idle, Expectation::Metric::Peak};
-constexpr size_t spanMetric = 1, peakMetric = 3;
-/// By rank, its start and its span.
-constexpr size_t startMetric = 4, ownSpanMetric = 5, numFigures = 6;
+constexpr size_t makespan = 0, span = 1, idle = 2, peak = 3;
+/// Of single ranks.
+constexpr size_t rankStart = 4, rankSpan = 5;
 
 /// The figures at one size.
 struct SizeFigures {
-  SampleUse use;
   /// All parameters of the schedule, in the order of the program.
   ParamValues params;
-  unsigned numRanks;
-  /// By costs, a sum of letters or none for those of the schedule, and by
-  /// metric: one value or one per rank.
-  std::map<StringRef, std::array<std::vector<Rational>, numFigures>> runs;
+  unsigned numRanks = 0;
+  bool isHeldOut = false;
+  /// By costs, a sum of letters or none for those of the schedule, and metric:
+  /// one value per rank.
+  std::map<std::pair<StringRef, size_t>, std::vector<Rational>> figures;
 };
 
 /// The figures at any number of micro-batches, for one value of all else.
 struct ProvenSizes {
   /// They are known from this number on.
   int64_t from = 0;
-  /// The numbers of one period, and of the next two: figures and parameters are
-  /// linear in the number of periods. Empty if there is no proof.
+  /// Three periods of sizes: for each remainder by the period, parameters and
+  /// figures are linear in all that follow. Empty if there is no proof.
   std::vector<SizeFigures> rows;
-  /// The peaks are known, too.
-  bool hasPeaks = true;
-
-  /// Adds the figures `periods` after `first`, given those one period after it.
-  /// False if they do not fit, or are not linear.
-  bool add(const SizeFigures &first, const SizeFigures &next, int64_t periods) {
-    SizeFigures &row = rows.emplace_back(first);
-    for (auto [own, other] : zip_equal(row.params, next.params))
-      own.second += periods * (other.second - own.second);
-    for (auto &[word, figures] : row.runs)
-      for (auto [metric, own] : enumerate(figures)) {
-        std::set<Rational> growths;
-        for (auto [value, other] : zip_equal(own, next.runs.at(word)[metric])) {
-          std::optional<Rational> growth = Rational::sub(other, value);
-          if (growth)
-            growths.insert(*growth);
-          if (growth)
-            growth = Rational::mul(*growth, periods);
-          if (growth)
-            growth = Rational::add(*growth, value);
-          if (!growth)
-            return false;
-          value = *growth;
-        }
-        // The span is the longest of ranks: these grow alike.
-        if (metric == ownSpanMetric && growths.size() > 1)
-          return false;
-      }
-    return true;
-  }
+  /// By metric, whether this holds.
+  std::array<bool, 4> isLinear = {true, true, true, true};
 };
 
 /// The factors of the letters in a time that is a sum over them in the whole
 /// cone, 0 for redundant letters, or the time if it is a number; else empty.
 std::vector<Rational> factorsOf(size_t metric, const CostCone &cone,
                                 const SizeFigures &size, unsigned rank) {
+  if (size.figures.empty())
+    return {};
   if (cone.words.empty())
-    return {size.runs.at("")[metric][rank]};
+    return {size.figures.at({"", metric})[rank]};
   // A span is the end of a rank minus its start, which is convex only if the
   // start is a sum.
-  for (unsigned each = 0; metric == spanMetric && each != size.numRanks; ++each)
-    if (factorsOf(startMetric, cone, size, each).empty())
+  for (unsigned each = 0; metric == span && each != size.numRanks; ++each)
+    if (factorsOf(rankStart, cone, size, each).empty())
       return {};
-  std::vector<AtomProduct> products;
-  for (unsigned letter = letterNames.size(); letter != 0; --letter)
-    products.push_back({0, letter});
   std::vector<Equation> equations;
-  std::vector<std::vector<int64_t>> costs;
   for (StringRef word : split(cone.words, ' ')) {
-    costs.push_back({1});
+    equations.push_back({{1}, size.figures.at({word, metric})[rank]});
     for (char letter : letterNames)
-      costs.back().push_back(word.count(letter));
-    equations.push_back({costs.back(), size.runs.at(word)[metric][rank]});
+      equations.back().first.push_back(word.count(letter));
   }
-  std::optional<Polynomial> sum = fitPolynomial(products, equations);
+  std::optional<Polynomial> sum = fitPolynomial({6, 5, 4, 3, 2, 1}, equations);
   if (!sum)
     return {};
   std::vector<Rational> factors(letterNames.size());
-  for (const auto &[factor, product] : sum->terms)
-    factors[product.second - 1] = factor;
+  for (const auto &[factor, letter] : sum->terms)
+    factors[letter - 1] = factor;
   return factors;
 }
 
@@ -157,57 +127,67 @@ public:
   explicit Deriver(const DeriveRequest &request)
       : request(request), decl(*request.schedule.decl), diags(request.diags) {}
 
-  FailureOr<Derivation> run(function_ref<void()> advance) {
-    bool good = true;
-    request.grid.forEachPoint(decl, [&](const ParamValues &at) {
-      bool refused = false;
-      if (good && add(at, refused, /*isInside=*/true))
-        points.push_back(at);
-      else
-        good &= refused;
-      result.refused += refused;
-      advance();
-    });
-    if (!good)
+  FailureOr<json::Object> run(function_ref<void()> advance) {
+    if (failed(measureAll(advance)))
       return failure();
     constexpr size_t minSizes = 8;
-    if (points.size() < minSizes)
+    if (numInside < minSizes)
       return diags.report(decl.name.range, diag::DeriveTooFew, decl.name.text,
-                          countText(points.size(), "size"), minSizes);
-    for (const SizeFigures &size : sizes)
-      ++(size.use == SampleUse::Fitted ? result.fitted : result.heldOut);
+                          countText(numInside, "size"), minSizes);
     findVariables();
-    const ast::ParamDecl &microbatches = *request.schedule.microbatches;
-    for (auto [i, at] : enumerate(points)) {
-      ParamValues point = at;
-      erase_if(point, [&](const auto &value) {
-        return value.first == microbatches.name.text ||
-               value.first == microbatches.label.text;
-      });
-      otherPoints.insert({std::move(point), i});
+    bool ownOnly = chooseCones(), hasClauses = false;
+    json::Array figures, remarks, assumedKinds;
+    for (size_t metric : {makespan, span, idle, peak}) {
+      figures.push_back(derive(metric));
+      hasClauses |= !figures.back().getAsObject()->getArray("clauses")->empty();
     }
-    measureOutside();
-    for (const auto &[name, cost] : own)
-      raw_string_ostream(ownCondition)
-          << (ownCondition.empty() ? "" : " && ") << name << " == " << cost;
-    chooseCones();
-    result.name = decl.name.text.str();
-    result.path = request.source.path().str();
-    for (size_t metric = 0; metric <= peakMetric; ++metric)
-      result.figures.push_back(derive(metric));
-    return std::move(result);
+    if (!hasClauses)
+      return diags.report(decl.name.range, diag::NoFormula, decl.name.text);
+    bool hasMemory = !request.lowering.given.allMemory().empty();
+    auto remark = [&](bool holds, const std::string &text) {
+      if (holds)
+        remarks.push_back(text);
+    };
+    remark(ownOnly, "for the costs of the schedule only");
+    remark(!assumed.empty(),
+           "with costs that are not given: " + assumed.text());
+    remark(hasPlaces, "with its costs and factors of single stages, ranks, "
+                      "micro-batches or edges");
+    remark(hasMemory, "with the memory settings of the profile");
+    for (StepKind kind : assumed.kinds())
+      assumedKinds.push_back(stepKindName(kind));
+    size_t fitted =
+        count_if(sizes, [](const auto &size) { return !size.isHeldOut; });
+    return json::Object{{"name", json::fixUTF8(decl.name.text)},
+                        {"file", json::fixUTF8(request.source.path())},
+                        {"fitted", fitted},
+                        {"held_out", sizes.size() - fitted},
+                        {"refused", request.grid.numPoints(decl) - numInside},
+                        {"own_costs_only", ownOnly},
+                        {"has_places", hasPlaces},
+                        {"assumed", std::move(assumedKinds)},
+                        {"profile_memory", hasMemory},
+                        {"remarks", std::move(remarks)},
+                        {"figures", std::move(figures)}};
   }
 
 private:
-  /// Notes the steps and costs of the schedule at a size inside the grid.
-  void noteCosts(const Schedule &schedule, StringRef kinds) {
+  /// Notes the steps and costs of the schedule at a size.
+  void noteCosts(const Schedule &schedule) {
     const CostSettings &costs = schedule.costs;
+    // A cost that does not fit is none.
     auto note = [&](const std::string &name, std::optional<Rational> cost) {
-      auto [it, fresh] = own.insert({name, cost.value_or(0)});
-      costsVary |= it->second != cost;
+      own[name].insert(cost.value_or(-1));
     };
-    for (char kind : kinds)
-      note({kind}, costs.of(StepKind(letterNames.find(kind)), anyStage));
+    std::string kinds;
+    for (unsigned kind = 0; kind != p2pLetter; ++kind)
+      if (schedule.costUse().kinds() >> kind & 1) {
+        kinds += letterNames[kind];
+        note({letterNames[kind]}, costs.of(StepKind(kind), anyStage));
+      }
+    erase_if(cones, [&](const CostCone &cone) {
+      return cone.steps != kinds && cone.steps != kinds + "O";
+    });
     for (const StepList &list : schedule.ranks)
       for (size_t begin = 0, end = 0; begin != list.size(); begin = end) {
         end = Schedule::groupEnd(list, begin);
@@ -226,8 +206,8 @@ private:
     if (costs.has(Figure::Occupancy))
       note("cost(occupancy)", costs.general(Figure::Occupancy));
     for (const auto &[place, row] : costs.places())
-      result.hasPlaces |= place.scope != FigureScope::Whole;
-    result.assumed.add(schedule.assumedCosts());
+      hasPlaces |= place.scope != FigureScope::Whole;
+    assumed.add(schedule.assumedCosts());
   }
 
   /// The general costs of a word, a sum of letters.
@@ -240,16 +220,17 @@ private:
     return costs;
   }
 
-  /// The figures at a size, without P2P contention. Sets `refused` if a
-  /// requirement refuses the size, which is not reported.
-  std::optional<SizeFigures> measure(const ParamValues &params, bool &refused,
-                                     bool isInside) {
+  /// The figures at a size, without P2P contention, under the costs of some
+  /// words, or of all cones. Sets `refused` if a requirement refuses the size,
+  /// which is not reported.
+  std::optional<SizeFigures>
+  measure(const ParamValues &params, bool &refused,
+          std::optional<StringRef> costs = std::nullopt) {
     DiagEngine::ScopedFilter filter(diags, [&](Diagnostic &found) {
-      bool refusal = isSizeRefusal(found);
-      refused |= refusal;
-      if (!refusal && found.severity == Severity::Error)
+      refused |= isSizeRefusal(found);
+      if (found.severity == Severity::Error)
         noteSize(found, paramText(params));
-      return !refusal;
+      return !isSizeRefusal(found);
     });
     LowerOptions options = request.lowering;
     // The program's own clauses are not evaluated; they may not have a value.
@@ -263,79 +244,88 @@ private:
     FailureOr<std::vector<Rational>> peaks = peakMemory(*schedule, diags);
     if (failed(peaks))
       return std::nullopt;
-    std::string kinds;
-    for (unsigned kind = 0; kind != p2pLetter; ++kind)
-      if (schedule->costUse().kinds() >> kind & 1)
-        kinds += letterNames[kind];
-    if (isInside)
-      noteCosts(*schedule, kinds);
-    erase_if(cones, [&](const CostCone &cone) {
-      return !cone.words.empty() && cone.steps != kinds &&
-             cone.steps != kinds + "O";
-    });
-
-    // About a third of the sizes are held out.
-    SampleUse use = !isInside                            ? SampleUse::Outside
-                    : xxh3_64bits(paramText(params)) % 3 ? SampleUse::Fitted
-                                                         : SampleUse::HeldOut;
-    SizeFigures size{use, schedule->params, schedule->numRanks, {}};
-    const CostSettings ownCosts = schedule->costs;
-    std::set<StringRef> words = {""};
+    if (!costs)
+      noteCosts(*schedule);
+    std::set<StringRef> words;
+    for (StringRef word : split(costs.value_or(""), ' '))
+      words.insert(word);
     for (const CostCone &cone : cones)
-      for (StringRef word : split(cone.words, ' '))
+      for (StringRef word : split(costs.value_or(cone.words), ' '))
         words.insert(word);
+    SizeFigures size{schedule->params, schedule->numRanks, false, {}};
+    size.figures[{"", peak}] = *peaks;
+    const CostSettings ownCosts = schedule->costs;
     for (StringRef word : words) {
       schedule->costs = word.empty() ? ownCosts : costsOf(word, ownCosts);
       FailureOr<Simulation> run = simulate(*schedule, diags);
       if (failed(run))
         return std::nullopt;
-      auto &[makespan, span, idle, peak, starts, spans] = size.runs[word];
-      makespan = {run->time(run->makespan())};
-      span = {run->time(run->span())};
-      peak = *peaks;
+      auto note = [&](size_t metric, int64_t ticks) {
+        size.figures[{word, metric}].push_back(run->time(ticks));
+      };
       for (const RankTimes &rank : run->ranks()) {
-        idle.push_back(run->time(run->makespan() - rank.work));
-        starts.push_back(run->time(rank.start));
-        spans.push_back(run->time(rank.end - rank.start));
+        note(makespan, run->makespan());
+        note(span, run->span());
+        note(idle, run->makespan() - rank.work);
+        note(rankStart, rank.start);
+        note(rankSpan, rank.end - rank.start);
       }
     }
     return size;
   }
 
-  /// Keeps the figures at a size of the grid or outside; false if there are
-  /// none.
-  bool add(const ParamValues &params, bool &refused, bool isInside) {
-    std::optional<SizeFigures> size = measure(params, refused, isInside);
-    if (size)
-      sizes.push_back(std::move(*size));
-    return size.has_value();
-  }
-
-  /// Measures some points outside the grid, with values from 1 to twice the
-  /// largest ones, at most as many as the grid has, or 256. Leaves out those
-  /// with errors.
-  void measureOutside() {
+  /// Measures the grid and sizes next to it, which are only compared: from 1 to
+  /// twice the largest values. Leaves out those with errors, and of very many
+  /// all but some, and those with several values of 1.
+  LogicalResult measureAll(function_ref<void()> advance) {
     Grid wide;
-    for (const auto &[name, first] : points[0]) {
-      auto [least, most] = std::ranges::minmax(request.grid.valuesOf(name));
-      std::vector<int64_t> values = {first};
+    for (const auto &[name, first] : request.grid.point(decl)) {
+      ArrayRef<int64_t> inside = request.grid.valuesOf(name);
+      std::set<int64_t> values(inside.begin(), inside.end());
+      int64_t least = *values.begin(), most = *values.rbegin();
       // Neighbours, for residues.
-      if (least != most && most <= maxUnits && wide.numPoints(decl) <= 4096)
-        values = {1,        least,    (least + most) / 2, most + 1, most + 2,
-                  most + 3, most + 4, most + 5,           most + 6, 2 * most};
-      wide.setDefault(name, values);
+      if (least != most && most < maxUnits)
+        values.insert({1, 2, std::max<int64_t>(1, least - 1), most + 1,
+                       most + 2, most + 3, most + 4, most + 5, most + 6,
+                       2 * most});
+      wide.setDefault(name, to_vector(values));
     }
-    std::set<ParamValues> known(points.begin(), points.end());
-    std::vector<ParamValues> outside;
+    uint64_t inside = request.grid.numPoints(decl),
+             rate = 1 +
+                    wide.numPoints(decl) / std::max<uint64_t>(1024, 4 * inside);
+    bool good = true;
+    std::vector<SizeFigures> neighbours;
     wide.forEachPoint(decl, [&](const ParamValues &at) {
-      if (known.insert(at).second)
-        outside.push_back(at);
+      uint64_t hash = xxh3_64bits(paramText(at));
+      bool refused = false,
+           isInside = all_of(at, [&](const auto &value) {
+             return is_contained(request.grid.valuesOf(value.first),
+                                 value.second);
+           });
+      size_t ones = count(make_second_range(at), 1);
+      if (!good || (!isInside && hash % rate != 0 && ones < 2))
+        return;
+      DiagEngine::ScopedFilter quiet(diags, [&](auto &) { return isInside; });
+      std::optional<SizeFigures> size = measure(at, refused);
+      if (size) {
+        // About a third are held out.
+        size->isHeldOut = !isInside || hash % 3 == 0;
+        (isInside ? sizes : neighbours).push_back(std::move(*size));
+      }
+      if (!isInside)
+        return;
+      good = size || refused;
+      ParamValues others = at;
+      erase_if(others, [&](const auto &value) {
+        return value.first == request.schedule.microbatches->name.text ||
+               value.first == request.schedule.microbatches->label.text;
+      });
+      if (size)
+        otherPoints.insert({std::move(others), numInside++});
+      advance();
     });
-    DiagEngine::ScopedFilter quiet(diags, [](Diagnostic &) { return false; });
-    size_t step = 1 + outside.size() / std::max<size_t>(256, points.size());
-    bool refused = false;
-    for (size_t i = 0; i < outside.size(); i += step)
-      (void)add(outside[i], refused, /*isInside=*/false);
+    append_range(sizes, neighbours);
+    return success(good);
   }
 
   /// Parameters that the grid gives several values are variables, micro-batches
@@ -345,61 +335,66 @@ private:
       auto valueAt = [i = i](const SizeFigures &size) {
         return size.params[i].second;
       };
-      std::string name = param.name.text.str();
-      bool isGiven = !request.grid.valuesOf(name).empty() ||
+      bool isGiven = !request.grid.valuesOf(param.name.text).empty() ||
                      !request.grid.valuesOf(param.label.text).empty();
       if (isGiven && !all_equal(map_range(sizes, valueAt))) {
-        bool isFirst = &param == request.schedule.microbatches;
-        variables.insert(isFirst ? variables.begin() : variables.end(), i);
+        hasM |= &param == request.schedule.microbatches;
+        variables.insert(&param == request.schedule.microbatches
+                             ? variables.begin()
+                             : variables.end(),
+                         i);
         continue;
       }
       std::string text = isGiven
                              ? itostr(valueAt(sizes[0]))
                              : ast::sourceText(param.defaultValue->range).str();
-      fixed.push_back(
-          name + " == " + (all_of(text, isWordByte) ? text : "(" + text + ")"));
+      if (!all_of(text, isWordByte))
+        text = "(" + text + ")";
+      fixed.push_back(param.name.text.str() + " == " + text);
     }
   }
 
   /// Leaves the sets of costs that the schedule can have; if there are none,
-  /// the one of its own costs.
-  void chooseCones() {
+  /// the one of its own costs, unless they vary, and returns true.
+  bool chooseCones() {
+    bool costsVary =
+        any_of(own, [](const auto &cost) { return cost.second.size() > 1; });
     erase_if(cones, [&](const CostCone &cone) {
       return cone.steps.contains('O') == overlaps.empty();
     });
     // Letters do not name costs of places, occupied edges and a second kind of
     // overlaps.
-    if (result.hasPlaces || overlaps.size() > 1 ||
-        own.count("cost(occupancy)") || (request.ownCosts && !costsVary))
+    if (hasPlaces || overlaps.size() > 1 || own.count("cost(occupancy)") ||
+        (request.ownCosts && !costsVary))
       cones.clear();
-    result.ownCostsOnly = cones.empty();
-    if (!result.ownCostsOnly)
-      result.assumed = {};
-    else if (!costsVary)
+    if (!cones.empty()) {
+      assumed = {};
+      return false;
+    }
+    for (const auto &[name, costs] : own)
+      raw_string_ostream(ownCondition) << (ownCondition.empty() ? "" : " && ")
+                                       << name << " == " << *costs.begin();
+    if (!costsVary)
       cones.push_back({"", ownCondition, ""});
+    return true;
   }
 
   /// The figures at any number of micro-batches, for some values of the other
-  /// parameters, under all costs of a cone.
-  /// `clauses` say which residues matter, and `one` is one of the sizes.
+  /// parameters, under all costs of a cone. `isWanted` tells which matter.
   ProvenSizes prove(StringRef costs, const ParamValues &others,
-                    const SizeFigures &one, ArrayRef<FoundClause> clauses) {
-    std::vector<int64_t> atoms = {1};
-    for (unsigned i : variables)
-      atoms.push_back(one.params[i].second);
-    // The first rank.
-    atoms.push_back(0);
-    auto isWanted = [&](int64_t microbatches) {
-      atoms[1] = microbatches;
-      return any_of(clauses, [&](auto &clause) { return clause.holds(atoms); });
-    };
+                    function_ref<bool(int64_t)> isWanted) {
     DiagEngine::ScopedFilter quiet(diags, [](Diagnostic &) { return false; });
     ProvenSizes proven;
-    int64_t period = 1;
+    // From `from` on, conditions depend on remainders by the period alone, and
+    // for each of them quotients are linear.
+    int64_t period = 6;
+    for (const auto &[_, value] : others) {
+      proven.from = std::max({proven.from, value * value, 2 * value + 4});
+      period = std::lcm(period, std::max<int64_t>(value, 1));
+    }
     /// Numbers and remainders of sizes without a proof.
     std::set<std::pair<int64_t, int64_t>> open;
-    SmallVector<StringRef> words;
-    costs.split(words, ' ');
+    auto words = to_vector(split(costs, ' '));
     // No step takes 0 under the costs inside, so the lists complete.
     for (StringRef word : reverse(words)) {
       LowerOptions options = request.lowering;
@@ -412,39 +407,40 @@ private:
       const ScheduleProof *proof = succeeded(found) ? found->proof() : nullptr;
       if (!proof)
         return {};
-      proven.hasPeaks &= proof->hasPeaks;
+      proven.isLinear[peak] &= proof->hasPeaks;
       for (int64_t rest : proof->open)
         open.insert({proof->step, rest});
       proven.from = std::max(proven.from, proof->linearFrom);
       period = std::lcm(period, proof->step * proof->linearPeriod);
     }
-    // From here on, conditions depend on residues alone, and for each residue
-    // quotients are linear.
-    int64_t cycle = std::lcm(period, 6);
-    for (const auto &[_, value] : others) {
-      proven.from = std::max({proven.from, value * value, 2 * value + 4});
-      cycle = std::lcm(cycle, std::max<int64_t>(value, 1));
-    }
-    if (cycle > 1024)
+    if (period > 1024)
       return {};
-    std::vector<std::array<std::optional<SizeFigures>, 2>> ends(period);
-    for (int64_t i = 0; i != 2 * period; ++i) {
+    for (int64_t i = 0; i != 3 * period; ++i) {
       int64_t m = proven.from + i;
-      ParamValues size = others;
-      size.push_back({decl.params[variables[0]].name.text.str(), m});
+      ParamValues params = others;
+      params.push_back({request.schedule.microbatches->name.text.str(), m});
       bool refused = false, isOpen = any_of(open, [&](auto rest) {
                               return m % rest.first == rest.second;
                             });
-      auto &one = ends[i % period][i / period] = measure(size, refused, false);
-      if (isOpen && one)
-        one->runs.clear();
-      else if (isOpen || !(one || refused))
+      std::optional<SizeFigures> size = measure(params, refused, costs);
+      if (!size && (isOpen || !refused))
         return {};
+      if (size && isOpen)
+        size->figures.clear();
+      // The same remainders are refused in all three periods.
+      if (size)
+        proven.rows.push_back(std::move(*size));
     }
-    for (int64_t i = 0; i != 3 * cycle; ++i)
-      if (const auto &[first, next] = ends[i % period]; first && next)
-        if (!proven.add(*first, *next, i / period))
-          return {};
+    size_t count = proven.rows.size() / 3;
+    for (size_t i = 0; i != count; ++i)
+      for (const auto &[key, first] : proven.rows[i].figures) {
+        std::set<std::optional<Rational>> growths;
+        const auto &next = proven.rows[i + count].figures.at(key);
+        for (auto [value, later] : zip_equal(first, next))
+          growths.insert(Rational::sub(later, value));
+        // The span is the longest of ranks: these grow alike.
+        proven.isLinear[span] &= key.second != rankSpan || growths.size() == 1;
+      }
     return proven;
   }
 
@@ -453,19 +449,24 @@ private:
   std::optional<int64_t> provenFrom(size_t metric, const CostCone &cone,
                                     StringRef costs, const FoundClause &clause,
                                     ArrayRef<FoundClause> all) {
-    if (variables.empty() ||
-        &decl.params[variables[0]] != request.schedule.microbatches)
-      return std::nullopt;
     int64_t from = 0;
     bool isMet = false;
     for (const auto &[others, size] : otherPoints) {
+      if (!hasM)
+        return std::nullopt;
+      FitSample one = samplesOf(metric, cone, sizes[size]).samples[0];
+      auto isWanted = [&](int64_t microbatches) {
+        one.atoms[1] = microbatches;
+        return any_of(
+            all, [&](auto &each) { return each.condition.holds(one.atoms); });
+      };
       auto [proven, isNew] = proofs.try_emplace({costs, others});
       if (isNew)
-        proven->second = prove(costs, others, sizes[size], all);
-      const auto &[least, rows, hasPeaks] = proven->second;
+        proven->second = prove(costs, others, isWanted);
+      const auto &[least, rows, isLinear] = proven->second;
       std::optional<bool> holds =
           clause.holdsForever(samplesOf(metric, cone, rows).samples);
-      if (rows.empty() || !holds || (metric == peakMetric && !hasPeaks))
+      if (rows.empty() || !holds || !isLinear[metric])
         return std::nullopt;
       isMet |= *holds;
       from = std::max(from, least);
@@ -479,20 +480,18 @@ private:
                        ArrayRef<SizeFigures> rows) const {
     FitSamples samples;
     for (unsigned i : variables) {
-      const ast::ParamDecl *param = &decl.params[i];
-      if (samples.names.size() > 1 && param != request.schedule.chunks &&
-          &decl.params[variables[0]] == request.schedule.microbatches)
+      if (hasM && i != variables[0] &&
+          &decl.params[i] != request.schedule.chunks)
         samples.divisors.push_back(samples.names.size());
-      samples.names.push_back(param->name.text.str());
+      samples.names.push_back(decl.params[i].name.text.str());
     }
     bool perRank = any_of(sizes, [&](const SizeFigures &size) {
-      return any_of(size.runs, [&](const auto &run) {
-        return !all_equal(run.second[metric]);
+      return any_of(size.figures, [&](const auto &figure) {
+        return figure.first.second == metric && !all_equal(figure.second);
       });
     });
     if (perRank)
       samples.names.push_back("rank");
-    samples.numVariables = samples.names.size() - 1;
     for (auto [number, size] : enumerate(rows))
       for (unsigned rank = 0; rank != (perRank ? size.numRanks : 1); ++rank) {
         std::vector<int64_t> atoms = {1};
@@ -500,25 +499,14 @@ private:
           atoms.push_back(size.params[i].second);
         if (perRank)
           atoms.push_back(rank);
-        samples.samples.push_back({size.use, number, std::move(atoms),
-                                   size.runs.empty()
-                                       ? std::vector<Rational>()
-                                       : factorsOf(metric, cone, size, rank)});
-        samples.numInside += size.use != SampleUse::Outside;
+        samples.samples.push_back({number, size.isHeldOut, std::move(atoms),
+                                   factorsOf(metric, cone, size, rank)});
       }
-    samples.addQuotients();
+    samples.addTerms();
     return samples;
   }
 
-  /// The clauses of a metric for one set of costs.
-  struct Candidate {
-    CostCone cone;
-    FitSamples samples;
-    std::vector<FoundClause> clauses;
-    /// The sizes inside the grid without a clause.
-    std::set<size_t> open;
-  };
-
+  /// The numbers of the sizes of some samples.
   std::set<size_t> sizesOf(const FitSamples &samples, const BitVector &subset) {
     std::set<size_t> numbers;
     for (unsigned i : subset.set_bits())
@@ -526,91 +514,123 @@ private:
     return numbers;
   }
 
-  /// The clauses for the set of costs in which most figures have one.
-  DerivedFigure derive(size_t metric) {
-    std::optional<Candidate> best;
+  /// The clauses for the set of costs in which the most sizes have one.
+  json::Object derive(size_t metric) {
+    CostCone cone;
+    FitSamples samples;
+    std::vector<FoundClause> found;
+    // Those of the grid without a clause.
+    std::set<size_t> open;
+    for (size_t number : seq(numInside))
+      open.insert(number);
     // Peaks do not depend on costs.
-    for (const CostCone &cone :
-         metric == peakMetric ? std::vector<CostCone>(1) : cones) {
-      if (best && best->open.empty())
+    for (const CostCone &each :
+         metric == peak ? std::vector<CostCone>(1) : cones) {
+      FitSamples own = samplesOf(metric, each, sizes);
+      std::vector<FoundClause> clauses = findClauses(own);
+      BitVector covered(own.samples.size());
+      for (const FoundClause &clause : clauses)
+        covered |= clause.condition.met;
+      std::set<size_t> left = sizesOf(own, covered.flip());
+      left.erase(left.lower_bound(numInside), left.end());
+      if (!clauses.empty() && (found.empty() || left.size() < open.size()))
+        std::tie(cone, samples, found, open) =
+            std::tuple(each, own, clauses, left);
+      if (open.empty())
         break;
-      Candidate one{cone, samplesOf(metric, cone, sizes), {}, {}};
-      one.clauses = findClauses(one.samples);
-      BitVector open(one.samples.samples.size());
-      open.set(0, one.samples.numInside);
-      for (const FoundClause &clause : one.clauses)
-        open.reset(clause.samples);
-      one.open = sizesOf(one.samples, open);
-      if (!best || best->clauses.empty() || one.open.size() < best->open.size())
-        best = std::move(one);
     }
-    DerivedFigure figure{
-        derivedMetrics[metric], {}, points.size(), sizes[0].params};
-    if (!best)
-      return figure;
-    const auto &[cone, samples, clauses, open] = *best;
-    for (const FoundClause &found : clauses) {
+    if (metric != peak)
+      provenWords = cone.words;
+    std::string name = metricName(derivedMetrics[metric]).str() +
+                       (isPerRank(derivedMetrics[metric]) ? "(rank)" : "");
+    json::Array clauses;
+    for (const FoundClause &clause : found) {
       std::vector<std::string> conditions = fixed;
-      append_range(conditions, found.conditions);
-      if (!cone.condition.empty())
-        conditions.push_back(
-            formatv(cone.condition.data(), letters[overlapLetter]));
-      std::set<size_t> met = sizesOf(samples, found.samples);
-      size_t fitted = count_if(met, [&](size_t number) {
-        return sizes[number].use == SampleUse::Fitted;
-      });
-      figure.clauses.push_back(
-          {found.text(letters, samples.names), join(conditions, " && "), fitted,
-           met.size() - fitted, 20 * found.samples.count() < samples.numInside,
-           provenFrom(metric, cone, cone.words, found, clauses)});
-      // Peaks do not depend on costs: a proof of times is enough.
-      std::optional<int64_t> &from = figure.clauses.back().everyM;
-      if (metric != peakMetric)
-        provenWords = cone.words;
-      else if (!from)
-        from = provenFrom(metric, cone, provenWords, found, clauses);
+      conditions.push_back(clause.condition.text);
+      conditions.push_back(
+          formatv(cone.condition.data(), letters[overlapLetter]));
+      erase_if(conditions, [](const auto &text) { return text.empty(); });
+      auto from = provenFrom(metric, cone, cone.words, clause, found);
+      // A proof of times is enough for peaks.
+      if (metric == peak && !from)
+        from = provenFrom(metric, cone, provenWords, clause, found);
+      std::string value = clause.text(letters, samples.names),
+                  condition = join(conditions, " && ");
+      std::set<size_t> met = sizesOf(samples, clause.condition.met);
+      size_t fitted = count_if(
+          met, [&](size_t number) { return !sizes[number].isHeldOut; });
+      clauses.push_back(json::Object{
+          {"clause", "expect " + name + " == " + value +
+                         (condition.empty() ? "" : " if ") + condition + ";"},
+          {"value", value},
+          {"condition", condition},
+          {"fitted", fitted},
+          {"held_out", met.size() - fitted},
+          {"sliver",
+           20 * clause.condition.met.count() < samples.samples.size()},
+          {"every_m", valueOrNull(from)}});
     }
-    std::ranges::stable_sort(figure.clauses, {}, &DerivedClause::length);
-    figure.uncovered = open.size();
-    figure.firstUncovered =
-        open.empty() ? ParamValues() : sizes[*open.begin()].params;
-    return figure;
+    auto length = [](const json::Value &clause) {
+      return clause.getAsObject()->getString("clause")->size();
+    };
+    std::ranges::stable_sort(clauses, {}, length);
+    json::Object first;
+    json::Array remarks;
+    if (!open.empty()) {
+      const ParamValues &params = sizes[*open.begin()].params;
+      for (const auto &[param, value] : params)
+        first[json::fixUTF8(param)] = value;
+      remarks.push_back("no formula found for " + name + " at " +
+                        countText(open.size(), "size") + ", such as " +
+                        paramText(params));
+    }
+    return json::Object{
+        {"metric", name},
+        {"clauses", std::move(clauses)},
+        {"uncovered", open.size()},
+        {"first_uncovered",
+         open.empty() ? json::Value(nullptr) : json::Value(std::move(first))},
+        {"remarks", std::move(remarks)}};
   }
 
   const DeriveRequest &request;
   const ast::ScheduleDecl &decl;
   DiagEngine &diags;
-  Derivation result;
-  /// The schedule's own costs by name in the syntax of programs, and whether
-  /// they depend on its parameters.
-  std::map<std::string, Rational> own;
-  bool costsVary = false;
+  /// The schedule's own costs by name in the syntax of programs, at all sizes.
+  std::map<std::string, std::set<Rational>> own;
+  std::string ownCondition;
+  /// Its costs that follow from given ones, if these limit the clauses.
+  AssumedCosts assumed;
+  /// True if it has costs or factors of single stages, ranks, micro-batches or
+  /// edges, which the clauses do not name but depend on.
+  bool hasPlaces = false;
   std::vector<SmallVector<StepKind, 2>> overlaps;
   /// The letters in the syntax of programs.
   std::array<std::string, 6> letters = {"F", "B", "I", "W", "cost(p2p)", ""};
   /// Those for the steps of all sizes, at the end without the impossible ones.
   std::vector<CostCone> cones{std::begin(allCones), std::end(allCones)};
-  std::string ownCondition;
-  /// The points of the grid with figures, and, without numbers of
-  /// micro-batches, the first of each.
-  std::vector<ParamValues> points;
-  std::map<ParamValues, size_t> otherPoints;
-  /// Those inside the grid come first.
+  /// The sizes of the grid come first.
   std::vector<SizeFigures> sizes;
-  /// By the words of a cone and one of the other points.
+  size_t numInside = 0;
+  /// The points of the grid without the numbers of micro-batches, and one of
+  /// the sizes of each.
+  std::map<ParamValues, size_t> otherPoints;
+  /// By the words of a cone and one of these points.
   std::map<std::pair<StringRef, ParamValues>, ProvenSizes> proofs;
   /// The words of the last makespan, span or idle time.
   StringRef provenWords;
   /// The parameters that formulas use, as indices of the parameters of the
   /// schedule, and the conditions on the others.
   std::vector<unsigned> variables;
+  /// The first of them is the number of micro-batches.
+  bool hasM = false;
   std::vector<std::string> fixed;
 };
 
 } // namespace
 
-FailureOr<Derivation> derive(const DeriveRequest &request,
-                             function_ref<void()> advance) {
+FailureOr<json::Object> derive(const DeriveRequest &request,
+                               function_ref<void()> advance) {
   return Deriver(request).run(advance);
 }
 

@@ -8,6 +8,7 @@
 #include "llvm/ADT/StringExtras.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 using namespace llvm;
@@ -31,17 +32,17 @@ static void eliminate(Row &row, size_t pivot, const Row &other) {
     each /= common > 1 ? common : DynamicAPInt(1);
 }
 
-std::optional<Polynomial> fitPolynomial(ArrayRef<AtomProduct> products,
+std::optional<Polynomial> fitPolynomial(ArrayRef<unsigned> family,
                                         ArrayRef<Equation> equations) {
   // By pivot, an equation without the other pivots.
   std::map<size_t, Row> rows;
   for (const auto &[atoms, value] : equations) {
     Row row = {DynamicAPInt(value.numerator())};
-    for (auto [a, b] : products)
-      row.push_back(DynamicAPInt(atoms[a] * atoms[b]) * value.denominator());
+    for (unsigned atom : family)
+      row.push_back(DynamicAPInt(atoms[atom]) * value.denominator());
     for (const auto &[pivot, other] : rows)
       eliminate(row, pivot, other);
-    size_t pivot = products.size();
+    size_t pivot = family.size();
     while (pivot != 0 && row[pivot] == 0)
       --pivot;
     if (pivot == 0 && row[0] != 0)
@@ -60,16 +61,15 @@ std::optional<Polynomial> fitPolynomial(ArrayRef<AtomProduct> products,
     if (row[0] != 0)
       result.terms.push_back(
           {*Rational::make(int64_t(row[0]), int64_t(row[pivot])),
-           products[pivot - 1]});
+           family[pivot - 1]});
   }
   return result;
 }
 
 std::optional<Rational> Polynomial::value(ArrayRef<int64_t> atoms) const {
   std::optional<Rational> sum = Rational(0);
-  for (const auto &[factor, product] : terms) {
-    std::optional<Rational> value =
-        Rational::mul(factor, atoms[product.first] * atoms[product.second]);
+  for (const auto &[factor, atom] : terms) {
+    std::optional<Rational> value = Rational::mul(factor, atoms[atom]);
     sum = sum && value ? Rational::add(*sum, *value) : std::nullopt;
   }
   return sum;
@@ -83,16 +83,12 @@ std::string Polynomial::text(ArrayRef<std::string> names) const {
   if (lead != order.end())
     std::rotate(order.begin(), lead, lead + 1);
   std::string text;
-  for (const auto &[factor, atoms] : order) {
+  for (const auto &[factor, atom] : order) {
     bool negative = factor.isNegative();
     text += text.empty() ? (negative ? "-" : "") : negative ? " - " : " + ";
-    std::vector<std::string> product;
-    if (std::abs(factor.numerator()) != 1 || !atoms.second)
-      product.push_back(itostr(std::abs(factor.numerator())));
-    for (unsigned atom : {atoms.first, atoms.second})
-      if (atom)
-        product.push_back(names[atom]);
-    text += join(product, " * ");
+    std::string number = itostr(std::abs(factor.numerator()));
+    text += atom == 0 ? number
+                      : (number == "1" ? "" : number + " * ") + names[atom];
     if (!factor.isInteger())
       text += " / " + itostr(factor.denominator());
   }
@@ -106,30 +102,15 @@ std::optional<Rational> Formula::value(ArrayRef<int64_t> atoms) const {
   return isMax ? std::max(*a, *b) : std::min(*a, *b);
 }
 
-/// The signs of a quadratic at all k >= 0 from its values at 0, 1 and 2: 1 or
-/// -1 if it is nowhere below or above 0, 0 if it is 0; else empty.
-static std::optional<int> signOf(std::array<std::optional<Rational>, 3> at) {
-  auto step = [](std::optional<Rational> a, std::optional<Rational> b) {
-    return a && b ? Rational::sub(*b, *a) : std::nullopt;
-  };
-  std::optional<Rational> first = step(at[0], at[1]),
-                          second = step(first, step(at[1], at[2]));
-  if (!second)
-    return std::nullopt;
-  std::array<int, 3> signs = {Rational::compare(*at[0], 0),
-                              Rational::compare(*first, 0),
-                              Rational::compare(*second, 0)};
-  auto [least, most] = std::ranges::minmax(signs);
-  return least < 0 && most > 0 ? std::nullopt
-                               : std::optional(least < 0 ? least : most);
-}
-
 std::optional<bool> FoundClause::holdsForever(ArrayRef<FitSample> rows) const {
-  size_t count = rows.size() / 3;
+  auto minus = [](std::optional<Rational> a, std::optional<Rational> b) {
+    return a && b ? Rational::sub(*a, *b) : std::nullopt;
+  };
   bool isMet = false;
-  for (size_t i = 0; i != count; ++i) {
-    if (rows[i].atoms.empty() || !holds(rows[i].atoms))
+  for (size_t i = 0, count = rows.size() / 3; i != count; ++i) {
+    if (!condition.holds(rows[i].atoms))
       continue;
+    isMet = true;
     for (auto [component, formula] : enumerate(values)) {
       // One part is always the value, and none is beyond it.
       bool isValue = false;
@@ -137,19 +118,23 @@ std::optional<bool> FoundClause::holdsForever(ArrayRef<FitSample> rows) const {
         std::array<std::optional<Rational>, 3> gaps;
         for (size_t k = 0; k != 3; ++k) {
           const FitSample &row = rows[i + k * count];
-          std::optional<Rational> value = part.value(row.atoms);
-          if (value && !row.values.empty())
-            gaps[k] = Rational::sub(*value, row.values[component]);
+          if (row.values.empty())
+            return std::nullopt;
+          gaps[k] = part.value(row.atoms);
+          gaps[k] = formula.isMax ? minus(row.values[component], gaps[k])
+                                  : minus(gaps[k], row.values[component]);
         }
-        std::optional<int> sign = signOf(gaps);
-        if (!sign || *sign == (formula.isMax ? 1 : -1))
+        // A quadratic is nowhere negative if it begins and grows so.
+        auto first = minus(gaps[1], gaps[0]),
+             second = minus(minus(gaps[2], gaps[1]), first);
+        auto [least, most] = std::minmax({gaps[0], first, second});
+        if (least < Rational(0))
           return std::nullopt;
-        isValue |= *sign == 0;
+        isValue |= most == Rational(0);
       }
       if (!isValue)
         return std::nullopt;
     }
-    isMet = true;
   }
   return isMet;
 }
@@ -167,22 +152,20 @@ std::string FoundClause::text(ArrayRef<std::string> letters,
                               ArrayRef<std::string> names) const {
   if (values.size() == 1)
     return values[0].text(names, /*isFactor=*/false);
-  std::vector<std::pair<std::string, std::vector<std::string>>> sums;
-  for (const auto &[letter, value] : zip_equal(letters, values)) {
-    std::string factor = value.text(names, /*isFactor=*/true);
-    auto sum = std::ranges::find(sums, factor, [](auto &s) { return s.first; });
-    if (sum == sums.end())
-      sum = sums.insert(sum, {factor, {}});
-    sum->second.push_back(letter);
-  }
-  std::vector<std::string> terms;
-  for (const auto &[factor, equal] : sums) {
-    if (factor == "0")
+  std::vector<std::string> factors, terms;
+  for (const Formula &value : values)
+    factors.push_back(value.text(names, /*isFactor=*/true));
+  for (auto [i, factor] : enumerate(factors)) {
+    if (factor == "0" || is_contained(ArrayRef(factors).take_front(i), factor))
       continue;
+    std::vector<std::string> equal;
+    for (const auto &[letter, other] : zip_equal(letters, factors))
+      if (other == factor)
+        equal.push_back(letter);
     std::string sum = join(equal, " + ");
-    if (factor != "1")
-      sum = factor + " * " + (equal.size() > 1 ? "(" + sum + ")" : sum);
-    terms.push_back(std::move(sum));
+    if (equal.size() > 1 && factor != "1")
+      sum = "(" + sum + ")";
+    terms.push_back(factor == "1" ? sum : factor + " * " + sum);
   }
   return terms.empty() ? "0" : join(terms, " + ");
 }

@@ -14,43 +14,37 @@
 using namespace pipec;
 using search::Random;
 
-/// Samples of a function of m and p, inside at 2 <= p <= 9 and 2 <= m <= 18,
-/// and at all larger sizes up to p = 20 and m = 40.
+/// Samples of a function of m and p at 2 <= p <= 9 and 2 <= m <= 18; those at
+/// all larger sizes up to p = 20 and m = 40 are held out.
 static FitSamples
 sampled(llvm::function_ref<Rational(int64_t, int64_t)> value) {
   FitSamples samples;
   samples.names = {"", "m", "p"};
-  samples.numVariables = 2;
   samples.divisors = {2};
-  auto add = [&](int64_t m, int64_t p, SampleUse use) {
-    samples.samples.push_back(
-        {use, samples.samples.size(), {1, m, p}, {value(m, p)}});
-  };
-  for (int64_t p = 2; p <= 9; ++p)
-    for (int64_t m = 2; m <= 18; ++m)
-      add(m, p, (7 * m + p * p) % 3 ? SampleUse::Fitted : SampleUse::HeldOut);
-  samples.numInside = samples.samples.size();
   for (int64_t p = 2; p <= 20; ++p)
-    for (int64_t m = p <= 9 ? 19 : 2; m <= 40; ++m)
-      add(m, p, SampleUse::Outside);
-  samples.addQuotients();
+    for (int64_t m = 2; m <= 40; ++m)
+      samples.samples.push_back({samples.samples.size(),
+                                 p > 9 || m > 18 || (7 * m + p * p) % 3 == 0,
+                                 {1, m, p},
+                                 {value(m, p)}});
+  samples.addTerms();
   return samples;
 }
 
 using Clauses = std::vector<FoundClause>;
 
-/// The number of samples inside that meet the conditions of a clause.
+/// The number of samples that meet the condition of a clause.
 static size_t covered(const Clauses &clauses) {
   llvm::BitVector all;
   for (const FoundClause &clause : clauses)
-    all |= clause.samples;
+    all |= clause.condition.met;
   return all.count();
 }
 
 /// Whether the formulas have the values of the samples of their clauses.
 static bool hold(const Clauses &clauses, const FitSamples &samples) {
   for (const FoundClause &clause : clauses)
-    for (unsigned i : clause.samples.set_bits())
+    for (unsigned i : clause.condition.met.set_bits())
       if (clause.values[0].value(samples.samples[i].atoms) !=
           samples.samples[i].values[0])
         return false;
@@ -88,7 +82,7 @@ static void recovers(llvm::function_ref<Rational(int64_t, int64_t)> value,
                      const char *what) {
   FitSamples samples = sampled(value);
   Clauses clauses = findClauses(samples);
-  EXPECT_EQ(covered(clauses), samples.numInside) << what;
+  EXPECT_EQ(covered(clauses), samples.samples.size()) << what;
   EXPECT_TRUE(hold(clauses, samples))
       << what << ": " << textOf(clauses, samples);
 }
@@ -160,24 +154,30 @@ TEST(Derive, LeavesOutWhatHasNoFormula) {
   FitSamples samples = sampled(value);
   Clauses clauses = findClauses(samples);
   ASSERT_EQ(clauses.size(), 1u) << textOf(clauses, samples);
-  EXPECT_EQ(clauses[0].conditions[0], "m % p == 0");
+  EXPECT_EQ(clauses[0].condition.text, "m % p == 0");
   EXPECT_TRUE(hold(clauses, samples)) << textOf(clauses, samples);
 }
 
-/// A formula that is wrong outside the grid is not found, unless a bound
-/// excludes where it is.
-TEST(Derive, ComparesOutside) {
+/// A formula that is wrong at samples that are held out is not found, unless a
+/// bound excludes where it is.
+TEST(Derive, ComparesHeldOut) {
   FitSamples samples = sampled([](int64_t m, int64_t p) {
-    return Rational(m > 18 || p > 9 ? p : m + p);
+    return Rational(m > 18 || p > 9 ? (m * p) % 7 : m + p);
   });
   EXPECT_TRUE(findClauses(samples).empty());
-  samples = sampled(
-      [](int64_t m, int64_t p) { return Rational(p == 20 ? p : m + p); });
-  for (FitSample &sample : samples.samples)
-    sample.atoms[2] = 100 - sample.atoms[2];
+  samples = {};
+  samples.names = {"", "m", "p"};
+  samples.divisors = {2};
+  for (int64_t p : {1, 4, 5, 6, 7, 8, 9})
+    for (int64_t m = 2; m <= 18; ++m)
+      samples.samples.push_back({samples.samples.size(),
+                                 (m + p) % 3 == 0,
+                                 {1, m, p},
+                                 {p == 1 ? m * m % 7 : m + p}});
+  samples.addTerms();
   Clauses clauses = findClauses(samples);
   ASSERT_EQ(clauses.size(), 1u) << textOf(clauses, samples);
-  EXPECT_EQ(clauses[0].conditions, std::vector<std::string>{"p >= 91"});
+  EXPECT_EQ(clauses[0].condition.text, "p >= 4");
 }
 
 /// No formula is found for samples of other classes.
@@ -207,8 +207,11 @@ TEST(Derive, ExcludesUnknownSamples) {
   Clauses clauses = findClauses(samples);
   EXPECT_FALSE(clauses.empty());
   for (const FoundClause &clause : clauses)
-    for (unsigned number : clause.samples.set_bits())
+    for (unsigned number : clause.condition.met.set_bits())
       EXPECT_FALSE(samples.samples[number].values.empty());
+  for (FitSample &sample : samples.samples)
+    sample.values.clear();
+  EXPECT_TRUE(findClauses(samples).empty());
 }
 
 TEST(FitPolynomial, Fractions) {
@@ -216,25 +219,23 @@ TEST(FitPolynomial, Fractions) {
     for (int64_t denominator = 1; denominator <= 16; ++denominator) {
       Rational value = *Rational::make(numerator, denominator);
       std::vector<int64_t> atoms = {1};
-      auto fitted = fitPolynomial({{0, 0}}, {{atoms, value}});
+      auto fitted = fitPolynomial({0}, {{atoms, value}});
       ASSERT_TRUE(fitted);
       EXPECT_EQ(fitted->value(atoms), value);
       EXPECT_FALSE(fitPolynomial(
-          {{0, 0}}, {{atoms, value}, {atoms, *Rational::add(value, 1)}}));
+          {0}, {{atoms, value}, {atoms, *Rational::add(value, 1)}}));
     }
   // Equal modulo the prime only.
   constexpr int64_t least = std::numeric_limits<int64_t>::min();
   std::vector<int64_t> atoms = {1};
-  EXPECT_FALSE(fitPolynomial({{0, 0}}, {{atoms, least}, {atoms, -4}}));
+  EXPECT_FALSE(fitPolynomial({0}, {{atoms, least}, {atoms, -4}}));
 }
 
 TEST(Polynomial, Text) {
-  // The atoms are 1, m and p.
-  std::vector<std::string> names = {"", "m", "p"};
-  Polynomial polynomial{
-      {{-2, {1, 2}}, {*Rational::make(3, 2), {0, 2}}, {-1, {0, 0}}}};
+  std::vector<std::string> names = {"", "m", "p", "m * p"};
+  Polynomial polynomial{{{-2, 3}, {*Rational::make(3, 2), 2}, {-1, 0}}};
   EXPECT_EQ(polynomial.text(names), "3 * p / 2 - 2 * m * p - 1");
-  EXPECT_EQ(polynomial.value({1, 4, 3}), *Rational::make(-41, 2));
+  EXPECT_EQ(polynomial.value({1, 4, 3, 12}), *Rational::make(-41, 2));
   EXPECT_EQ(Polynomial().text(names), "0");
 }
 
@@ -242,15 +243,16 @@ TEST(Polynomial, Text) {
 /// other part of a minimum stays above.
 TEST(Derive, HoldsForever) {
   FoundClause clause;
-  clause.holds = [](llvm::ArrayRef<int64_t> at) { return at[1] % 2 == 0; };
-  clause.values = {
-      {{Polynomial{{{1, {0, 1}}}}, Polynomial{{{3, {0, 0}}}}}, false}};
+  clause.condition.holds = [](llvm::ArrayRef<int64_t> at) {
+    return at[1] % 2 == 0;
+  };
+  clause.values = {{{Polynomial{{{1, 1}}}, Polynomial{{{3, 0}}}}, false}};
   // The minimum of m and 3.
   auto rows = [](int64_t first, auto value) {
     std::vector<FitSample> rows;
     for (int64_t k = 0; k != 3; ++k)
       for (int64_t m : {first + 10 * k, first + 10 * k + 1})
-        rows.push_back({SampleUse::Outside, 0, {1, m}, {value(m)}});
+        rows.push_back({0, false, {1, m}, {value(m)}});
     return rows;
   };
   auto right = [](int64_t m) { return std::min<int64_t>(m, 3); };
@@ -263,6 +265,6 @@ TEST(Derive, HoldsForever) {
             std::nullopt);
   // The parts change places further on.
   EXPECT_EQ(clause.holdsForever(rows(-8, right)), std::nullopt);
-  clause.holds = [](llvm::ArrayRef<int64_t>) { return false; };
+  clause.condition.holds = [](llvm::ArrayRef<int64_t>) { return false; };
   EXPECT_EQ(clause.holdsForever(rows(4, right)), false);
 }
