@@ -232,15 +232,32 @@ void Drawing::drawLane(unsigned rank) {
                 laneHeight + 14);
     canvas.endLine();
   });
+  // Numbers that extend over other steps have the color of their own below
+  // them.
+  struct Label {
+    std::string style, text;
+    int64_t x;
+  };
+  std::vector<Label> shown;
   forEachBox(rank, [&](const Picture::Group &group, size_t i, int64_t left,
                        int64_t right) {
     Step step = list[i];
     if (!labels.shows(typeOf(group, step)))
       return;
-    text("num t" + std::to_string(unsigned(step.kind())), (left + right) / 2,
-         145, number(rank, step));
+    std::string kind = std::to_string(unsigned(step.kind()));
+    shown.push_back({"num t" + kind, number(rank, step), (left + right) / 2});
+    const Label &label = shown.back();
+    int64_t wide = digitWidth * int64_t(label.text.size()) + 20;
+    if (right - left >= wide)
+      return;
+    canvas.rect("k" + kind + "s" + std::to_string(shade(rank, step)),
+                label.x - wide / 2, 50, wide, 120);
     canvas.endLine();
   });
+  for (const Label &label : shown) {
+    text(label.style, label.x, 145, label.text);
+    canvas.endLine();
+  }
 }
 
 /// Draws the `n`-th lane of posted steps.
