@@ -269,17 +269,21 @@ def axe(page, _):
         found = page.driver.execute_async_script(code)
         check(found == [], f"{what}: {json.dumps(found, indent=1)}")
 
+    def fresh():
+        # What is out of date is pale until its successor has come.
+        page.wait(lambda: not page.driver.find_elements(By.CSS_SELECTOR, ".shown .old"), "old results")
+
     for scheme in "light", "dark":
         for width in 1440, 390:
             resize(page, width, scheme)
             for name in TABS:
                 page.tab(name)
                 idle(page)
-                # What is out of date is pale until its successor has come.
-                page.wait(lambda name=name: not page.driver.find_elements(By.CSS_SELECTOR, f"#panel-{name} .old"), "old results")
+                fresh()
                 test(f"{name} in {scheme}, {width} pixels")
     page.change(lambda: page.set_program(PROGRAM.replace("  warmup", "  expect makespan == 21;\n  warmup")))
     page.wait(lambda: page.id("held").get_attribute("textContent") == "1 clause of expect holds", "no clause holds")
+    fresh()
     test("a clause that holds")
     page.open_menu("more")
     test("a menu")
