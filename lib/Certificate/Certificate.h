@@ -37,8 +37,8 @@ struct Certificate {
   /// The slices of a micro-batch. Stage s * n + k of the problem, without the
   /// idle ones, is slice k of n of stage s of the schedule.
   unsigned slices = 1;
-  /// The first stages are not in the schedule, and cannot delay any step: they
-  /// take no time and no memory, and their edges have no hops.
+  /// The first stages are not in the schedule, and cannot delay any step: their
+  /// times, memory and hops are 0.
   unsigned idle = 0;
   unsigned stageOf(unsigned place) const { return (place - idle) / slices; }
   unsigned sliceOf(unsigned place) const { return (place - idle) % slices; }
@@ -157,8 +157,8 @@ struct Certificate {
     /// layers, in order, and their kinds. `problem` is then of a model with a
     /// stage of one layer of each kind on each rank, by kind.
     std::string layers, kinds;
-    /// A layout with a proof of its own. That of the certificate itself has no
-    /// `problem`.
+    /// A layout with a proof of its own. The layout of the certificate itself
+    /// has no `problem`.
     struct Layout {
       StageLayers stages;
       std::shared_ptr<const Certificate> problem;
@@ -190,8 +190,8 @@ llvm::LogicalResult checkFigures(const Certificate &certificate,
                                  const Schedule &schedule, DiagEngine &diags);
 
 /// Checks the figures of a variant with a problem against those of a schedule
-/// with its placement and the given costs. Without costs, it has those of
-/// `schedule`, if its stages are parts of the model.
+/// with its placement and the given costs. Without costs, that schedule has the
+/// costs of `schedule`, if its stages are parts of the model.
 llvm::LogicalResult checkFigures(const Certificate::Variant &variant,
                                  const Schedule &schedule,
                                  const GivenSettings &given, DiagEngine &diags);
@@ -205,7 +205,8 @@ llvm::LogicalResult checkProof(const Certificate &certificate,
 bool isRefutedAlone(const Certificate &certificate);
 
 /// Checks that no layout of a variant of all layouts has a schedule below the
-/// bound. Returns what is not proven, or an empty text; reports a wrong proof.
+/// bound. Returns a text on the part that is not proven, empty if there is
+/// none; reports a wrong proof.
 llvm::FailureOr<std::string> checkLayouts(const Certificate &certificate,
                                           const Certificate::Variant &variant,
                                           DiagEngine &diags);

@@ -22,7 +22,7 @@ namespace pipec {
 
 namespace {
 
-/// What is known of the first stages of a layout.
+/// The first stages of a layout.
 struct Beginning {
   struct Rank {
     bool isUsed = false;
@@ -81,7 +81,7 @@ private:
 
 } // namespace
 
-/// Finds the times; returns what is wrong with these.
+/// Finds the times; returns a text on their fault, empty if there is none.
 std::string LayoutProof::prepare() {
   size_t numStages = size_t(table.ranks) * variant.chunks;
   if (variant.placement == "explicit" || layers.size() < numStages)

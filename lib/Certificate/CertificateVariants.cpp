@@ -139,7 +139,7 @@ LogicalResult Variants::checkCover(const Variant &variant) {
                   "stage " + Twine(stage) + " needs less with whole backwards");
   }
   for (auto [rank, s] : enumerate(own.caps)) {
-    // What all steps with split backwards need together.
+    // The memory that all steps with split backwards need together.
     __int128 all = 0, during = 0;
     for (auto [stage, place] : zip_equal(own.model, own.map))
       if (place == rank) {

@@ -83,8 +83,8 @@ public:
   }
 
   /// Sizes with a variable that is 1 are often special: formulas are found for
-  /// the others from the least ones that are not held out on, and a clause has
-  /// the bounds that exclude what they are wrong at.
+  /// the other sizes, from the least fitted ones on, and a clause has the
+  /// bounds that exclude sizes at which the formulas are wrong.
   std::vector<FoundClause> find() {
     std::vector<FoundClause> clauses;
     std::vector<std::vector<Candidate>> candidates;
@@ -280,7 +280,7 @@ private:
   ArrayRef<FitSample> samples;
   Subset fitted;
   /// The first of both is empty, and all samples meet it. The last bound
-  /// excludes all that formulas are not found for.
+  /// excludes all sizes for which formulas are not found.
   std::vector<SizeCondition> conditions, bounds;
 };
 

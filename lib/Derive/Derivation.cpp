@@ -519,7 +519,7 @@ private:
     CostCone cone;
     FitSamples samples;
     std::vector<FoundClause> found;
-    // Those of the grid without a clause.
+    // The sizes of the grid without a clause.
     std::set<size_t> open;
     for (size_t number : seq(numInside))
       open.insert(number);

@@ -90,7 +90,7 @@ Ways::Ways(const Schedule &schedule, const TickCosts &costs, bool split)
     return schedule.placement.rankOf(stage, 0);
   };
   const MemorySettings &memory = schedule.memory;
-  // What a micro-batch holds on a stage after each of its steps.
+  // The memory of a micro-batch on a stage after each of its steps.
   bool holdsAny = true;
   for (unsigned stage = 0; stage != stages; ++stage) {
     std::optional<Rational> held = Rational(0);

@@ -23,8 +23,8 @@ struct Line {
   friend bool operator==(const Line &, const Line &) = default;
 };
 
-/// The line on which `more` micro-batches more than `microbatches` take `rate`
-/// more than `time`; nothing if it does not fit.
+/// The line with the value `time` at `microbatches`, and `rate` more after
+/// another `more` micro-batches; empty if it does not fit.
 std::optional<Line> lineThrough(int64_t microbatches, Rational time,
                                 int64_t more, Rational rate);
 
