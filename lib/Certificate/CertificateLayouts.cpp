@@ -46,7 +46,10 @@ public:
   FailureOr<std::string> run(DiagEngine &diags);
 
 private:
-  static constexpr size_t maxNodes = size_t(1) << 20;
+  /// A second or two: stages of beginnings, and steps of layouts.
+  static constexpr size_t maxWork = size_t(1) << 25;
+  /// Stages nest.
+  static constexpr size_t maxLayoutStages = 2048;
 
   std::string prepare();
   std::string checkListed(const Certificate::Variant::Layout &layout);
@@ -74,9 +77,9 @@ private:
   std::vector<int64_t> rest;
   /// No schedule has a makespan of at most this, in ticks.
   int64_t refuted = 0;
-  /// The layout that is looked at, and how many were.
+  /// The layout that is looked at, and the work so far.
   StageLayers stages;
-  size_t nodes = 0;
+  size_t work = 0;
 };
 
 } // namespace
@@ -86,6 +89,10 @@ std::string LayoutProof::prepare() {
   size_t numStages = size_t(table.ranks) * variant.chunks;
   if (variant.placement == "explicit" || layers.size() < numStages)
     return "its layers do not fill its stages";
+  if (table.slices != 1)
+    return "its problem has slices";
+  if (numStages > maxLayoutStages)
+    return "it has more than " + std::to_string(maxLayoutStages) + " stages";
   for (unsigned stage = 0; stage != numStages; ++stage)
     map.push_back((variant.placement == "v" ? rankInLegs
                                             : rankInLoop)(stage, table.ranks));
@@ -123,14 +130,19 @@ LayoutProof::checkListed(const Certificate::Variant::Layout &layout) {
   const Certificate &own = layout.problem ? *layout.problem : certificate;
   if (join(layout.stages, "") != layers)
     return "a layout has other layers";
-  if (own.map != map || own.split != variant.split || own.idle ||
-      own.slices != 1 || own.microbatches != table.microbatches ||
+  if (own.map != map || own.model.size() != map.size() ||
+      layout.stages.size() != map.size() || own.split != variant.split ||
+      own.idle || own.slices != 1 || own.microbatches != table.microbatches ||
       own.edges.size() + 1 != map.size())
     return "a layout has another problem";
   std::optional<Rational> ratio = Rational::div(own.tick, table.tick);
   auto isAtMost = [&](__int128 time, __int128 most) {
     return ratio && time * ratio->numerator() <= most * ratio->denominator();
   };
+  for (const Certificate::Edge &edge : own.edges)
+    if (!isAtMost(edge.hops[0], hop(map[edge.from], map[edge.to])) ||
+        !isAtMost(edge.hops[1], hop(map[edge.to], map[edge.from])))
+      return "the transfers of a layout are longer";
   for (auto [stage, letters] : enumerate(layout.stages))
     for (unsigned kind = 0; kind != own.kinds(); ++kind) {
       int64_t most = 0;
@@ -217,15 +229,17 @@ bool LayoutProof::isRefuted(const Beginning &from, size_t used) const {
 
 /// True if that holds for all layouts that begin with `stages`.
 bool LayoutProof::areRefuted(const Beginning &from, size_t used) {
-  if (++nodes > maxNodes)
+  if (work > maxWork)
     return false;
   if (stages.size() == map.size()) {
+    work += map.size() * size_t(table.microbatches) * 4;
     auto isListed = [&](const auto &layout) { return layout.stages == stages; };
     return any_of(variant.layouts, isListed) ||
            isRefutedAlone(problemOf(stages));
   }
   size_t others = map.size() - stages.size() - 1, end = layers.size() - others;
   for (size_t next = others ? used + 1 : end; next <= end; ++next) {
+    work += map.size() + table.ranks;
     Beginning longer = from;
     StringRef own = layers.slice(used, next);
     add(longer, stages.size(), own);
@@ -250,7 +264,7 @@ FailureOr<std::string> LayoutProof::run(DiagEngine &diags) {
   none.ranks.resize(table.ranks);
   if (areRefuted(none, 0))
     return std::string();
-  if (nodes > maxNodes)
+  if (work > maxWork)
     return std::string("too many layouts begin with stages that can be better");
   return "layout " + layoutText(stages) + " has no proof";
 }

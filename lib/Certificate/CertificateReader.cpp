@@ -417,7 +417,7 @@ bool Reader::readVariant(bool isFirst) {
     return false;
   if (isFirst != accept("best"))
     return wrong(isFirst ? "`best`" : "the end of the line");
-  if (accept("excluded")) {
+  if (!isFirst && accept("excluded")) {
     own.state = Certificate::Variant::Excluded;
     own.reason = current.split(" excluded ").second.str();
     made.variants.push_back(std::move(own));

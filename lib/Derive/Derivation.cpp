@@ -77,8 +77,8 @@ struct SizeFigures {
   ParamValues params;
   unsigned numRanks = 0;
   bool isHeldOut = false;
-  /// By costs, a sum of letters or none for those of the schedule, and metric:
-  /// one value per rank.
+  /// One value per rank, by costs and metric. The costs are a sum of letters, or
+  /// empty for the costs of the schedule.
   std::map<std::pair<StringRef, size_t>, std::vector<Rational>> figures;
 };
 
@@ -275,8 +275,8 @@ private:
   }
 
   /// Measures the grid and sizes next to it, which are only compared: from 1 to
-  /// twice the largest values. Leaves out those with errors, and of very many
-  /// all but some, and those with several values of 1.
+  /// twice the largest values. Leaves out those with errors. Of very many,
+  /// takes some, and all with several values of 1.
   LogicalResult measureAll(function_ref<void()> advance) {
     Grid wide;
     for (const auto &[name, first] : request.grid.point(decl)) {

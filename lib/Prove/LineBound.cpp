@@ -100,15 +100,18 @@ Ways::Ways(const Schedule &schedule, const TickCosts &costs, bool split)
       holdsAny = holdsAny && held && !held->isNegative();
     }
   }
+  std::vector<std::optional<Rational>> rooms;
+  for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
+    rooms.push_back(memory.limit(rank));
+  for (unsigned stage = 0; stage != stages; ++stage)
+    if (std::optional<Rational> &room = rooms[rankOf(stage)])
+      room = Rational::sub(*room, memory.parameters(stage));
   for (unsigned stage = 0; stage != stages; ++stage) {
     for (unsigned kind = 0; kind != (split ? 3 : 2); ++kind) {
       Step step(kinds[kind], stage, 0);
       times[stage][kind] = costs.ownDuration(step, 0, 1);
     }
-    std::optional<Rational> room = memory.limit(rankOf(stage));
-    for (unsigned other = 0; other != stages; ++other)
-      if (room && rankOf(other) == rankOf(stage))
-        room = Rational::sub(*room, memory.parameters(other));
+    std::optional<Rational> room = rooms[rankOf(stage)];
     if (room)
       room = Rational::sub(*room, memory.during(StepKind::F, stage));
     std::optional<Rational> taken = memory.delta(StepKind::F, stage);
@@ -214,6 +217,9 @@ std::optional<ProvenLine> proveLine(const LineBound &bound,
       !schedule.costs.overlaps.empty() ||
       schedule.costs.general(Figure::Overlap) < Rational(1))
     return fail("a bound without slices, two directions and overlaps");
+  // R and copies change the memory that a micro-batch holds.
+  if (schedule.has(step_facts::extras))
+    return fail("a bound without recomputation, copies and updates");
   Ways ways(schedule, costs, split);
   const StepKind kinds[] = {StepKind::F, split ? StepKind::I : StepKind::B,
                             StepKind::W};

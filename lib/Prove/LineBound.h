@@ -23,15 +23,15 @@ struct Line {
   friend bool operator==(const Line &, const Line &) = default;
 };
 
-/// The line with the value `time` at `microbatches`, and `rate` more after
-/// another `more` micro-batches; empty if it does not fit.
+/// The line through `time` at `microbatches` that grows by `rate` for each
+/// `more` micro-batches; empty if it does not fit.
 std::optional<Line> lineThrough(int64_t microbatches, Rational time,
                                 int64_t more, Rational rate);
 
 /// `30 m + 12`; as code `30 * m + 12`.
 std::string lineText(const Line &line, bool asCode = false);
 
-/// What says which line is a bound.
+/// The steps of a rank that a bound leaves out.
 struct LineBound {
   unsigned rank = 0;
   /// The steps of so many of the first and the last micro-batches are left out.

@@ -4,9 +4,12 @@
 #include "Prove/ProofText.h"
 
 #include "Certificate/CertificateLines.h"
+#include "Simulation/MemoryLimit.h"
 #include "Support/Diagnostics/SearchDiags.h"
 
 #include "llvm/ADT/STLExtras.h"
+
+#include <limits>
 
 using namespace llvm;
 
@@ -214,6 +217,7 @@ FailureOr<CheckedProof> checkProofText(const ProofText &proof,
   CheckedProof result;
   result.families = proof.families.size();
   bool found = false;
+  int64_t least = std::numeric_limits<int64_t>::max();
   std::optional<int64_t> rate;
   int64_t microbatches = schedule.numMicrobatches();
   for (const ProofFamily &family : proof.families) {
@@ -224,6 +228,7 @@ FailureOr<CheckedProof> checkProofText(const ProofText &proof,
         family.units.a != family.microbatches.a * schedule.numSlices ||
         family.units.a > maxUnits)
       return unproven("its numbers of micro-batches do not grow");
+    least = std::min(least, family.microbatches.at(family.least));
     int64_t more = microbatches - family.microbatches.a;
     bool isOwn =
         more >= 0 && more % growth == 0 && more / growth >= family.least;
@@ -263,8 +268,15 @@ FailureOr<CheckedProof> checkProofText(const ProofText &proof,
     result.makespan = *line;
   }
   if (!found)
-    return unproven("it is not for " + Twine(microbatches) + " micro-batches");
+    return unproven("it is not for " + Twine(microbatches) +
+                    " micro-batches; the least number is " + Twine(least));
   result.rate = costs->time(*rate);
+  auto keepsLimit = [&] {
+    DiagEngine::ScopedFilter quiet(diags, [](Diagnostic &) { return false; });
+    return checkMemoryLimit(schedule, Severity::Warning, diags);
+  };
+  if (proof.bound && !keepsLimit())
+    return unproven("a bound within a memory limit that the lists exceed");
   std::string why;
   if (proof.bound &&
       !(result.bound = proveLine(*proof.bound, schedule, *costs, why)))

@@ -398,7 +398,7 @@ std::vector<StageLayers> Layouts::withoutProof(const StringSet<> &known,
       break;
     std::optional<search::SplitQueue::Split> split = all.next();
     if (!split) {
-      bound = probed.time(*least);
+      bound = std::min(bound, probed.time(all.bound().value_or(*least)));
       break;
     }
     Rational alone = probed.time(boundOfSplit(space, *split));
