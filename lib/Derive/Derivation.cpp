@@ -77,8 +77,8 @@ struct SizeFigures {
   ParamValues params;
   unsigned numRanks = 0;
   bool isHeldOut = false;
-  /// One value per rank, by costs and metric. The costs are a sum of letters, or
-  /// empty for the costs of the schedule.
+  /// One value per rank, by costs and metric. The costs are a sum of letters,
+  /// or empty for the costs of the schedule.
   std::map<std::pair<StringRef, size_t>, std::vector<Rational>> figures;
 };
 
