@@ -26,7 +26,7 @@ struct DeriveRequest {
 /// sizes that meet their conditions, also at some outside the grid, and calls
 /// `advance` after each size of the grid. The result is an element of
 /// `schedules` in the output with --format=json (docs/Derive.md). Reports
-/// errors at single sizes, too few sizes, and that there are no clauses.
+/// errors at single sizes, too few sizes, and a schedule without clauses.
 llvm::FailureOr<llvm::json::Object> derive(const DeriveRequest &request,
                                            llvm::function_ref<void()> advance);
 

@@ -65,6 +65,11 @@ private:
 
   void addHeads();
   void addTails();
+  /// Raises a time to that of a step in a row, and its duration and the hop.
+  void raise(int64_t &least, const Row &row, unsigned kind, unsigned stage,
+             int64_t hop = 0) const {
+    least = std::max(least, row[stage][kind] + time(kind, stage) + hop);
+  }
 
   unsigned stages;
   bool split;
@@ -84,8 +89,7 @@ private:
 
 Ways::Ways(const Schedule &schedule, const TickCosts &costs, bool split)
     : stages(schedule.numStages), split(split), times(stages), lags(stages) {
-  const StepKind kinds[] = {StepKind::F, split ? StepKind::I : StepKind::B,
-                            StepKind::W};
+  const auto kinds = kindsOfUnits(split);
   auto rankOf = [&](unsigned stage) {
     return schedule.placement.rankOf(stage, 0);
   };
@@ -141,49 +145,41 @@ Ways::Ways(const Schedule &schedule, const TickCosts &costs, bool split)
 void Ways::addHeads() {
   size_t j = heads.size();
   Row &row = heads.emplace_back(stages);
-  auto follow = [&](int64_t &start, const Row &of, unsigned kind,
-                    unsigned stage, int64_t hop) {
-    start = std::max(start, of[stage][kind] + time(kind, stage) + hop);
-  };
   for (unsigned stage = 0; stage != stages; ++stage) {
     for (unsigned kind = 0; kind != Kinds && j != 0; ++kind)
-      follow(row[stage][kind], heads[j - 1], kind, stage, 0);
+      raise(row[stage][kind], heads[j - 1], kind, stage);
     for (unsigned kind : {I, W})
       if (size_t lag = lags[stage][kind]; lag && lag <= j)
-        follow(row[stage][F], heads[j - lag], kind, stage, 0);
+        raise(row[stage][F], heads[j - lag], kind, stage);
   }
   for (const Edge &edge : edges)
-    follow(row[edge.to][F], row, F, edge.from, edge.forward);
+    raise(row[edge.to][F], row, F, edge.from, edge.forward);
   for (unsigned stage = 0; stage != stages; ++stage)
-    follow(row[stage][I], row, F, stage, 0);
+    raise(row[stage][I], row, F, stage);
   for (const Edge &edge : reverse(edges))
-    follow(row[edge.from][I], row, I, edge.to, edge.back);
+    raise(row[edge.from][I], row, I, edge.to, edge.back);
   for (unsigned stage = 0; stage != stages && split; ++stage)
-    follow(row[stage][W], row, I, stage, 0);
+    raise(row[stage][W], row, I, stage);
 }
 
 void Ways::addTails() {
   size_t j = tails.size();
   Row &row = tails.emplace_back(stages);
-  auto precede = [&](int64_t &rest, const Row &of, unsigned kind,
-                     unsigned stage, int64_t hop) {
-    rest = std::max(rest, of[stage][kind] + time(kind, stage) + hop);
-  };
   for (unsigned stage = 0; stage != stages; ++stage) {
     for (unsigned kind = 0; kind != Kinds && j != 0; ++kind)
-      precede(row[stage][kind], tails[j - 1], kind, stage, 0);
+      raise(row[stage][kind], tails[j - 1], kind, stage);
     for (unsigned kind : {I, W})
       if (size_t lag = lags[stage][kind]; lag && lag <= j)
-        precede(row[stage][kind], tails[j - lag], F, stage, 0);
+        raise(row[stage][kind], tails[j - lag], F, stage);
     if (split)
-      precede(row[stage][I], row, W, stage, 0);
+      raise(row[stage][I], row, W, stage);
   }
   for (const Edge &edge : edges)
-    precede(row[edge.to][I], row, I, edge.from, edge.back);
+    raise(row[edge.to][I], row, I, edge.from, edge.back);
   for (unsigned stage = 0; stage != stages; ++stage)
-    precede(row[stage][F], row, I, stage, 0);
+    raise(row[stage][F], row, I, stage);
   for (const Edge &edge : reverse(edges))
-    precede(row[edge.from][F], row, F, edge.to, edge.forward);
+    raise(row[edge.from][F], row, F, edge.to, edge.forward);
 }
 
 int64_t Ways::head(unsigned kind, unsigned stage, size_t j) {
@@ -221,8 +217,7 @@ std::optional<ProvenLine> proveLine(const LineBound &bound,
   if (schedule.has(step_facts::extras))
     return fail("a bound without recomputation, copies and updates");
   Ways ways(schedule, costs, split);
-  const StepKind kinds[] = {StepKind::F, split ? StepKind::I : StepKind::B,
-                            StepKind::W};
+  const auto kinds = kindsOfUnits(split);
   std::optional<int64_t> head, tail;
   int64_t work = 0, without = 0;
   ProvenLine proven;

@@ -12,6 +12,7 @@
 #include "IR/Schedule.h"
 #include "Simulation/TickCosts.h"
 
+#include <array>
 #include <string>
 
 namespace pipec {
@@ -30,6 +31,11 @@ std::optional<Line> lineThrough(int64_t microbatches, Rational time,
 
 /// `30 m + 12`; as code `30 * m + 12`.
 std::string lineText(const Line &line, bool asCode = false);
+
+/// F, I (B) and W; W only if backwards are split.
+inline std::array<StepKind, 3> kindsOfUnits(bool split) {
+  return {StepKind::F, split ? StepKind::I : StepKind::B, StepKind::W};
+}
 
 /// The steps of a rank that a bound leaves out.
 struct LineBound {

@@ -144,12 +144,9 @@ void LineBounds::addRanks() {
       if (uint32_t x = first.without[letter], y = last.without[letter];
           x || y) {
         const search::Letter &own = problem.info(rank, letter);
-        StepKind kinds[] = {StepKind::F,
-                            problem.split ? StepKind::I : StepKind::B,
-                            StepKind::W};
         if (!model.isIdle(own.stage))
-          ofRank.letters.push_back(
-              {kinds[own.kind], own.stage - model.numIdle, x, y});
+          ofRank.letters.push_back({kindsOfUnits(problem.split)[own.kind],
+                                    own.stage - model.numIdle, x, y});
       }
   }
 }
