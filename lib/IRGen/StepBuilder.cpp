@@ -12,26 +12,25 @@ using pipec::ast::Letter;
 
 namespace pipec {
 
-void StepBuilder::start(const Schedule &schedule, std::vector<uint32_t> stages,
+void StepBuilder::start(const Schedule &schedule, ArrayRef<uint32_t> stages,
                         bool named) {
   namesSlices = named;
-  chunkStages = std::move(stages);
-  bidirectional = schedule.placement.bidirectional();
-  units = schedule.numUnits;
+  bool bidirectional = schedule.placement.bidirectional();
+  unitsPerChunk = bidirectional ? schedule.directionSplit() : schedule.numUnits;
   slices = schedule.numSlices;
-  directionSplit = schedule.directionSplit();
   phase = 0;
-  for (auto *counts :
-       {&forwards, &backwards, &writtenForwards, &writtenBackwards})
-    counts->assign(chunkStages.size(), 0);
-  namedForward.assign(chunkStages.size(), {});
-  leaving.assign(chunkStages.size(), {});
+  chunks.clear();
+  for (uint32_t stage : stages)
+    chunks.push_back({stage, bidirectional && chunks.size() == 1
+                                 ? schedule.directionSplit()
+                                 : 0});
+  leaving.assign(chunks.size(), {});
   owed.clear();
   oldest = 0;
-  owedOfChunk.resize(chunkStages.size());
+  owedOfChunk.resize(chunks.size());
   for (std::vector<uint32_t> &list : owedOfChunk)
     list.clear();
-  oldestOfChunk.assign(chunkStages.size(), 0);
+  oldestOfChunk.assign(chunks.size(), 0);
   owedPlace.clear();
   timed = filling = false;
   fullBlocks = 0;
@@ -104,18 +103,18 @@ std::optional<StepError> StepBuilder::check(const StepRequest &request,
              request.instruction, request.source};
 
   if (request.chunk) {
-    if (*request.chunk < 0 || *request.chunk >= int64_t(chunkStages.size()))
+    if (*request.chunk < 0 || *request.chunk >= int64_t(chunks.size()))
       return error(StepError::Kind::ChunkOutOfRange, *request.chunk, 0,
-                   chunkStages.size());
+                   chunks.size());
     checked.chunk = *request.chunk;
-  } else if (chunkStages.size() == 1) {
+  } else if (chunks.size() == 1) {
     checked.chunk = 0;
   } else if (request.letter != Letter::W) {
-    return error(StepError::Kind::AmbiguousChunk, 0, 0, chunkStages.size());
+    return error(StepError::Kind::AmbiguousChunk, 0, 0, chunks.size());
   }
 
-  int64_t first = checked.chunk < 0 ? 0 : firstUnit(checked.chunk);
-  int64_t count = unitsOfChunk();
+  int64_t first = checked.chunk < 0 ? 0 : chunks[checked.chunk].firstUnit;
+  int64_t count = unitsPerChunk;
   if (request.microbatch) {
     int64_t of = namesSlices ? slices : 1; // units per number
     if (request.slice && !namesSlices)
@@ -134,9 +133,7 @@ std::optional<StepError> StepBuilder::check(const StepRequest &request,
   }
   if (request.letter >= Letter::W)
     return std::nullopt;
-  uint32_t &written = request.letter == Letter::F
-                          ? writtenForwards[checked.chunk]
-                          : writtenBackwards[checked.chunk];
+  uint32_t &written = chunks[checked.chunk].written[isBackward(request.letter)];
   if (written == count)
     return error(StepError::Kind::TooMany, written + 1, slices > 1, count);
   ++written;
@@ -146,23 +143,23 @@ std::optional<StepError> StepBuilder::check(const StepRequest &request,
 std::optional<StepError> StepBuilder::make(const Checked &request) {
   if (request.letter >= Letter::W)
     return request.letter == Letter::W ? makeW(request) : makeExtra(request);
-  unsigned chunk = request.chunk;
-  bool forward = request.letter == Letter::F;
-  uint32_t &made = (forward ? forwards : backwards)[chunk];
+  uint32_t chunk = request.chunk;
+  Chunk &of = chunks[chunk];
+  bool backward = isBackward(request.letter);
   uint32_t unit =
-      request.unit >= 0
-          ? uint32_t(request.unit)
-          : firstUnit(chunk) + (forward ? made : backwardOrder(made, slices));
-  ++made;
-  if (forward && request.unit >= 0)
-    namedForward[chunk] = {made, unit};
+      request.unit >= 0 ? uint32_t(request.unit) : nextUnit(of, backward);
+  ++of.made[backward];
+  if (!backward && request.unit >= 0) {
+    of.namedNumber = of.made[0];
+    of.namedUnit = unit;
+  }
   if (request.letter == Letter::I) {
     owedOfChunk[chunk].push_back(owed.size());
     owed.push_back({chunk, unit, false});
     if (!owedPlace.empty())
-      owedPlace[chunk][unit - firstUnit(chunk)] = owed.size();
+      owedPlace[chunk][unit - of.firstUnit] = owed.size();
   }
-  push(Step(kindOf(request.letter), chunkStages[chunk], unit, phase,
+  push(Step(kindOf(request.letter), chunks[chunk].stage, unit, phase,
             request.source, request.joined));
   return std::nullopt;
 }
@@ -183,22 +180,22 @@ std::optional<StepError> StepBuilder::makeExtra(const Checked &request) {
       if (auto it = find(leaving[chunk], unit); it != leaving[chunk].end())
         leaving[chunk].erase(it);
   } else if (request.letter == Letter::Offload) {
-    if (forwards[chunk] == 0)
+    if (chunks[chunk].made[0] == 0)
       return error(StepError::Kind::NoForward);
-    unit = lastForward(chunk);
+    unit = lastForward(chunks[chunk]);
   } else if (request.letter == Letter::WaitOffload) {
     if (leaving[chunk].empty())
       return error(StepError::Kind::NoOffload);
     unit = leaving[chunk].front();
     leaving[chunk].pop_front();
   } else {
-    if (backwards[chunk] == unitsOfChunk())
+    if (chunks[chunk].made[1] == unitsPerChunk)
       return error(StepError::Kind::NoBackward);
-    unit = firstUnit(chunk) + backwardOrder(backwards[chunk], slices);
+    unit = nextUnit(chunks[chunk], true);
   }
   if (request.letter == Letter::Offload)
     leaving[chunk].push_back(unit);
-  push(Step(kindOf(request.letter), chunkStages[chunk], unit, phase,
+  push(Step(kindOf(request.letter), chunks[chunk].stage, unit, phase,
             request.source, request.joined));
   return std::nullopt;
 }
@@ -222,17 +219,18 @@ std::optional<size_t> StepBuilder::oldestOwed(std::optional<int64_t> chunk) {
 
 void StepBuilder::takeOwed(size_t index, bool joined, SourceLoc source) {
   owed[index].taken = true;
-  push(Step(StepKind::W, chunkStages[owed[index].chunk], owed[index].unit,
+  push(Step(StepKind::W, chunks[owed[index].chunk].stage, owed[index].unit,
             phase, source, joined));
 }
 
 std::optional<size_t> StepBuilder::findOwed(unsigned chunk, uint32_t unit) {
   if (owedPlace.empty()) {
-    owedPlace.assign(chunkStages.size(), std::vector<uint32_t>(unitsOfChunk()));
+    owedPlace.assign(chunks.size(), std::vector<uint32_t>(unitsPerChunk));
     for (size_t i = 0; i != owed.size(); ++i)
-      owedPlace[owed[i].chunk][owed[i].unit - firstUnit(owed[i].chunk)] = i + 1;
+      owedPlace[owed[i].chunk][owed[i].unit - chunks[owed[i].chunk].firstUnit] =
+          i + 1;
   }
-  uint32_t place = owedPlace[chunk][unit - firstUnit(chunk)];
+  uint32_t place = owedPlace[chunk][unit - chunks[chunk].firstUnit];
   if (place == 0 || owed[place - 1].taken)
     return std::nullopt;
   return place - 1;
@@ -253,10 +251,14 @@ std::optional<StepError> StepBuilder::makeW(const Checked &request) {
 std::optional<StepError> StepBuilder::drain(std::optional<int64_t> chunk,
                                             uint32_t instruction,
                                             SourceLoc source, uint64_t &steps) {
-  if (chunk && (*chunk < 0 || *chunk >= int64_t(chunkStages.size())))
-    return StepError{
-        StepError::Kind::ChunkOutOfRange, instruction, Letter::W, *chunk, 0,
-        int64_t(chunkStages.size())};
+  int64_t count = chunks.size();
+  if (chunk && (*chunk < 0 || *chunk >= count))
+    return StepError{StepError::Kind::ChunkOutOfRange,
+                     instruction,
+                     Letter::W,
+                     *chunk,
+                     0,
+                     count};
   while (std::optional<size_t> next = oldestOwed(chunk)) {
     takeOwed(*next, /*joined=*/false, source);
     ++steps;

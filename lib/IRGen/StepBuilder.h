@@ -83,11 +83,11 @@ public:
   /// (directions) in the order of the stages of the model.
   /// With `namesSlices`, a step that names its micro-batch names its slice,
   /// too; otherwise it names its unit.
-  void start(const Schedule &schedule, std::vector<uint32_t> chunkStages,
+  void start(const Schedule &schedule, llvm::ArrayRef<uint32_t> chunkStages,
              bool namesSlices);
 
-  unsigned numChunks() const { return chunkStages.size(); }
-  uint32_t stageOf(unsigned chunk) const { return chunkStages[chunk]; }
+  unsigned numChunks() const { return chunks.size(); }
+  uint32_t stageOf(unsigned chunk) const { return chunks[chunk].stage; }
 
   void beginPhase(unsigned phase);
   /// Ends a phase. In a timed phase, sorts the collected steps and adds them to
@@ -100,20 +100,17 @@ public:
   /// returns the error.
   bool addNext(ast::Letter letter, bool joined, int64_t chunk, bool noChunk,
                SourceLoc source) {
-    bool forward = letter == ast::Letter::F;
-    if (timed || (!forward && letter != ast::Letter::B) ||
-        uint64_t(chunk) >= chunkStages.size() ||
-        (noChunk && chunkStages.size() != 1))
+    bool backward = isBackward(letter);
+    if (timed || (backward && letter != ast::Letter::B) ||
+        uint64_t(chunk) >= chunks.size() || (noChunk && chunks.size() != 1))
       return false;
-    uint32_t &written = (forward ? writtenForwards : writtenBackwards)[chunk];
-    if (written == unitsOfChunk())
+    Chunk &of = chunks[chunk];
+    if (of.written[backward] == unitsPerChunk)
       return false;
-    ++written;
-    uint32_t &made = (forward ? forwards : backwards)[chunk];
-    uint32_t unit =
-        firstUnit(chunk) + (forward ? made : backwardOrder(made, slices));
-    push(Step(kindOf(letter), chunkStages[chunk], unit, phase, source, joined));
-    ++made;
+    ++of.written[backward];
+    push(Step(backward ? StepKind::B : StepKind::F, of.stage,
+              nextUnit(of, backward), phase, source, joined));
+    ++of.made[backward];
     return true;
   }
   /// `W*`: adds all pending Ws (of `chunk`), oldest first, and adds their
@@ -132,6 +129,30 @@ public:
   StepList take();
 
 private:
+  /// What has been written for a chunk. Counts are of forwards and of backwards
+  /// (B and I), by `isBackward`.
+  struct Chunk {
+    uint32_t stage;
+    /// The first unit of its direction.
+    uint32_t firstUnit;
+    /// The steps as written, and as added to the list. In a timed phase the two
+    /// differ until the phase ends.
+    uint32_t written[2] = {};
+    uint32_t made[2] = {};
+    /// The last forward that names its unit, with the number of forwards up to
+    /// it.
+    uint32_t namedNumber = 0;
+    uint32_t namedUnit = 0;
+  };
+  static bool isBackward(ast::Letter letter) {
+    return letter != ast::Letter::F;
+  }
+  /// The unit of the next forward or backward of a chunk.
+  uint32_t nextUnit(const Chunk &chunk, bool backward) const {
+    uint32_t made = chunk.made[backward];
+    return chunk.firstUnit + (backward ? backwardOrder(made, slices) : made);
+  }
+
   struct Owed {
     uint32_t chunk;
     uint32_t unit;
@@ -157,17 +178,10 @@ private:
   std::optional<StepError> makeW(const Checked &request);
   std::optional<StepError> makeExtra(const Checked &request);
   /// The unit of the last forward of a chunk that has one.
-  uint32_t lastForward(unsigned chunk) const {
-    const NamedForward &named = namedForward[chunk];
-    return named.number == forwards[chunk]
-               ? named.unit
-               : firstUnit(chunk) + forwards[chunk] - 1;
-  }
-  uint32_t firstUnit(unsigned chunk) const {
-    return bidirectional && chunk == 1 ? directionSplit : 0;
-  }
-  uint32_t unitsOfChunk() const {
-    return bidirectional ? directionSplit : units;
+  static uint32_t lastForward(const Chunk &chunk) {
+    return chunk.namedNumber == chunk.made[0]
+               ? chunk.namedUnit
+               : chunk.firstUnit + chunk.made[0] - 1;
   }
   std::optional<size_t> findOwed(unsigned chunk, uint32_t unit);
   void takeOwed(size_t index, bool joined, SourceLoc source);
@@ -180,25 +194,13 @@ private:
   }
   void addBlock();
 
-  std::vector<uint32_t> chunkStages;
-  bool bidirectional = false;
+  std::vector<Chunk> chunks;
   bool namesSlices = false;
-  uint32_t units = 0;
+  uint32_t unitsPerChunk = 0;
   uint32_t slices = 1;
-  unsigned directionSplit = 0;
   unsigned phase = 0;
 
-  /// The number of forwards and backwards (B and I) by chunk, as written and as
-  /// added to the list. In a timed phase the two differ until the phase ends.
-  std::vector<uint32_t> writtenForwards, writtenBackwards;
-  std::vector<uint32_t> forwards, backwards;
-  /// By chunk, the last forward that names its unit, with the number of
-  /// forwards up to it, and the units of the OFFLOADs without a wait.
-  struct NamedForward {
-    uint32_t number = 0;
-    uint32_t unit = 0;
-  };
-  std::vector<NamedForward> namedForward;
+  /// By chunk, the units of the OFFLOADs without a wait.
   std::vector<std::deque<uint32_t>> leaving;
 
   /// All Is in order; those that are not taken have a pending W. `oldest` skips
