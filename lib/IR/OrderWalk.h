@@ -73,7 +73,7 @@ public:
       advance(rank);
       if constexpr (holds)
         if (runnable.empty())
-          runnable = client.takeReleased();
+          llvm::append_range(runnable, client.takeReleased());
     }
     for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
       if (ranks[rank].at != schedule.ranks[rank].size())
@@ -132,15 +132,15 @@ private:
     const Step *begin = first + ranks[rank].groupBegin;
     while (at != end) {
       const Step step = *at;
-      if constexpr (holds)
-        if (LLVM_UNLIKELY(step.kind() == StepKind::Update) &&
-            !client.mayRun(rank, step)) {
-          ranks[rank] = {size_t(at - first), size_t(begin - first), nothing};
-          return;
-        }
       // Most steps of a list with transfers have no inputs or outputs.
       if (!dataFlow.takesOrMakes(step.kind()) && begin == at &&
           !step.joined()) {
+        if constexpr (holds)
+          if (LLVM_UNLIKELY(step.kind() == StepKind::Update) &&
+              !client.mayRun(rank, step)) {
+            ranks[rank] = {size_t(at - first), size_t(begin - first), nothing};
+            return;
+          }
         ++at;
         client.visit(rank, begin - first, at - first);
         begin = at;
@@ -224,7 +224,7 @@ private:
   Table table;
   std::vector<RankState> ranks;
   /// Ranks that can advance.
-  std::vector<unsigned> runnable;
+  llvm::SmallVector<unsigned, 16> runnable;
   /// Ranks that wait for a datum at a step that belongs to another rank.
   llvm::DenseMap<size_t, llvm::SmallVector<unsigned, 1>> strays;
 };

@@ -130,6 +130,14 @@ constexpr uint32_t bit(StepKind kind) { return uint32_t(1) << unsigned(kind); }
 constexpr bool has(uint32_t kinds, StepKind kind) {
   return kinds >> unsigned(kind) & 1;
 }
+/// The same for kinds that follow each other in the table: compilers turn loops
+/// with comparisons into vector instructions, which cannot shift by a variable.
+template <uint32_t kinds> constexpr bool isAmong(StepKind kind) {
+  constexpr unsigned first = std::countr_zero(kinds);
+  constexpr unsigned count = std::popcount(kinds);
+  static_assert(kinds >> first == (uint64_t(1) << count) - 1);
+  return unsigned(kind) - first < count;
+}
 /// The kinds whose rows satisfy `test`.
 template <typename Test> constexpr uint32_t kindsWhere(Test test) {
   uint32_t kinds = 0;
@@ -156,9 +164,18 @@ inline constexpr uint32_t extras =
 inline constexpr uint32_t transfers = kindsOn(Stream::Link);
 inline constexpr uint32_t sends = kindsWith(Role::Send);
 inline constexpr uint32_t waits = kindsWith(Role::Wait);
+inline constexpr uint32_t fromSaved =
+    kindsWhere([](const Row &row) { return row.from == State::Saved; });
+inline constexpr uint32_t toDone =
+    kindsWhere([](const Row &row) { return row.to == State::Done; });
 inline constexpr uint32_t sendWaits = kindsWhere([](const Row &row) {
   return row.role == Role::Wait && row.data != DataKind::None;
 });
+inline constexpr uint32_t posted = kindsOn(Stream::Gather) |
+                                   kindsOn(Stream::Tied) |
+                                   kindsOn(Stream::Out) | kindsOn(Stream::In);
+inline constexpr uint32_t withUnit =
+    kindsOf(Object::Unit) | kindsOf(Object::Copy) | transfers | sendWaits;
 static_assert((computes & (computes + 1)) == 0, "computes come first");
 /// For each kind of data, the kind among `kinds` that handles it.
 struct ByData {
@@ -207,7 +224,7 @@ constexpr State stateAfter(StepKind kind) {
   return step_facts::look<&step_facts::Row::to>(kind);
 }
 constexpr bool isCompute(StepKind kind) {
-  return step_facts::has(step_facts::computes, kind);
+  return step_facts::isAmong<step_facts::computes>(kind);
 }
 constexpr bool isSend(StepKind kind) {
   return step_facts::has(step_facts::sends, kind);
@@ -216,7 +233,7 @@ constexpr bool isRecv(StepKind kind) {
   return step_facts::has(step_facts::transfers & ~step_facts::sends, kind);
 }
 constexpr bool isP2P(StepKind kind) {
-  return step_facts::has(step_facts::transfers, kind);
+  return step_facts::isAmong<step_facts::transfers>(kind);
 }
 /// True for a wait until an earlier send of the rank is complete.
 constexpr bool isSendWait(StepKind kind) {
@@ -238,20 +255,14 @@ constexpr bool isHalf(StepKind kind) {
 /// True for steps that run beside the computes of their rank on a stream of the
 /// rank itself: it posts them and continues.
 constexpr bool isPosted(StepKind kind) {
-  return step_facts::has(
-      step_facts::kindsOn(Stream::Gather) | step_facts::kindsOn(Stream::Tied) |
-          step_facts::kindsOn(Stream::Out) | step_facts::kindsOn(Stream::In),
-      kind);
+  return step_facts::has(step_facts::posted, kind);
 }
 /// True for a copy to the host or from it.
 constexpr bool isCopy(StepKind kind) {
   return streamOf(kind) == Stream::Out || streamOf(kind) == Stream::In;
 }
 constexpr bool hasUnit(StepKind kind) {
-  return step_facts::has(step_facts::kindsOf(Object::Unit) |
-                             step_facts::kindsOf(Object::Copy) |
-                             step_facts::transfers | step_facts::sendWaits,
-                         kind);
+  return step_facts::has(step_facts::withUnit, kind);
 }
 /// True for the computes of a unit: all but UPDATE.
 constexpr bool computesUnit(StepKind kind) {
@@ -268,11 +279,11 @@ constexpr DataKind dataKind(StepKind kind) {
 }
 /// B or I: the step that produces the gradient of the stage's input.
 constexpr bool makesInputGradient(StepKind kind) {
-  return stateBefore(kind) == State::Saved;
+  return step_facts::has(step_facts::fromSaved, kind);
 }
 /// B or W: the step that produces the gradient of the stage's weights.
 constexpr bool makesWeightGradient(StepKind kind) {
-  return stateAfter(kind) == State::Done;
+  return step_facts::has(step_facts::toDone, kind);
 }
 /// F, B or I: consumes data of other stages and produces data for others.
 constexpr bool makesData(StepKind kind) {

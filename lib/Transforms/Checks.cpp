@@ -20,8 +20,8 @@ LogicalResult checkNone(const Schedule &schedule, ArrayRef<Stream> streams,
   };
   for (Stream stream : streams)
     for (const auto &[rank, list] : enumerate(schedule.ranks))
-      for (Step step : list)
-        if (step.stream() == stream)
+      for (uint32_t kinds = step_facts::kindsOn(stream); Step step : list)
+        if (step_facts::has(kinds, step.kind()))
           return stream == Stream::Link ? meets(step, rank, diag::PassMeetsP2P)
                  : stream == Stream::Gather
                      ? meets(step, rank, diag::PassMeetsFsdp)

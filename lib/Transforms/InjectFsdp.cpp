@@ -91,8 +91,9 @@ public:
   template <typename Leave>
   void pass(const StepList &list, size_t first, size_t last, Leave leave) {
     for (size_t i = first; i != last; ++i) {
+      // (A stage that is not managed has no uses.)
       unsigned stage = list[i].stage();
-      if (!managed[stage] || --uses[stage] != 0)
+      if (uses[stage] == 0 || --uses[stage] != 0)
         continue;
       --distinct;
       leave(stage);

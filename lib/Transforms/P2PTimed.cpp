@@ -266,12 +266,14 @@ private:
   void collect(const StepList &list) {
     ends.clear();
     for (uint32_t i = 0; i != list.size(); ++i) {
-      for (const DataFlow::Port &output : flow.outputs(list[i]))
+      Step step = list[i];
+      const DataFlow::Row &row = flow.row(step);
+      for (const DataFlow::Port &output : flow.outputs(row))
         if (output.transfers)
-          add(flow.datum(output, list[i].unit()), 2 * i);
-      for (const DataFlow::Port &input : flow.inputs(list[i]))
+          add(flow.datum(output, step.unit()), 2 * i);
+      for (const DataFlow::Port &input : flow.inputs(row))
         if (input.transfers)
-          add(flow.datum(input, list[i].unit()), 2 * i + 1);
+          add(flow.datum(input, step.unit()), 2 * i + 1);
     }
   }
   void add(size_t number, uint32_t place) {

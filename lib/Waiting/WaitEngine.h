@@ -499,8 +499,9 @@ private:
     llvm::DenseMap<uint64_t, Edge> edges;
   };
   Buffers buffers;
-  std::vector<Started> ready;
-  std::vector<uint32_t> runnable;
+  // (Their `push_back` is inlined, that of std::vector is not.)
+  llvm::SmallVector<Started, 16> ready;
+  llvm::SmallVector<uint32_t, 16> runnable;
 };
 
 } // namespace pipec
