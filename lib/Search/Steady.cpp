@@ -54,7 +54,7 @@ SteadySearch::SteadySearch(const Problem &problem, uint32_t batch,
       random(seed), places(problem.ranks * length),
       starts(problem.ranks * length), parents(problem.ranks * length),
       trials(problem.ranks * length), changes(problem.ranks * length),
-      critical(problem.ranks * length) {}
+      later(problem.ranks * length), critical(problem.ranks * length) {}
 
 int32_t SteadySearch::round(int32_t microbatch) const {
   int32_t size = batch;
@@ -109,9 +109,12 @@ bool SteadySearch::fits(unsigned rank) const {
 bool SteadySearch::raise(uint32_t node, Ticks start, uint32_t from) {
   if (start <= starts[node])
     return true;
+  // Without the newest arc nothing waits for itself.
+  if (node == newest)
+    return false;
   if (trials[node] == trial) {
     // A cycle shows in the nodes that wait for each other.
-    if (++changes[node] > 1) {
+    if (newest == none && ++changes[node] > 1) {
       uint32_t steps = 0, at = from;
       while (at != node && trials[at] == trial && parents[at] != at &&
              ++steps <= starts.size())
@@ -140,6 +143,8 @@ bool SteadySearch::raise(uint32_t node, Ticks start, uint32_t from) {
 bool SteadySearch::raiseNext(unsigned rank, uint32_t place) {
   const auto &entries = block.ranks[rank];
   Entry own = entries[place];
+  if (later[node(rank, own)] == trial)
+    return true;
   bool wraps = place + 1 == length;
   Entry next = entries[wraps ? 0 : place + 1];
   uint32_t from = node(rank, own);
@@ -343,20 +348,27 @@ bool SteadySearch::tryMove(bool &mayShorten) {
   }
   ++trial;
   log.clear();
-  queue.clear();
-  oldCritical = critical;
-  // The letters between both places, and those beside them.
-  bool good = true;
+  // The letters between both places, and those beside them, one after the
+  // other: a node that waits for itself then waits for the newest of them.
   uint32_t begin = forward ? place : at;
-  uint32_t from = begin == 0 ? length - 1 : begin - 1;
-  mayShorten = isCritical(rank, from, std::min(moved + 3, length));
-  for (uint32_t i = 0; good && i != std::min(moved + 2, length); ++i) {
-    good = raiseNext(rank, from);
-    from = from + 1 == length ? 0 : from + 1;
+  uint32_t first = begin == 0 ? length - 1 : begin - 1;
+  mayShorten = isCritical(rank, first, std::min(moved + 3, length));
+  uint32_t count = std::min(moved + 2, length);
+  auto nodeAt = [&](uint32_t i) {
+    return node(rank, entries[(first + i) % length]);
+  };
+  for (uint32_t i = 0; i != count; ++i)
+    later[nodeAt(i)] = trial;
+  bool good = true;
+  for (uint32_t i = 0; good && i != count; ++i) {
+    newest = nodeAt(i);
+    later[newest] = 0;
+    queue.clear();
+    good = raiseNext(rank, (first + i) % length) && settle();
   }
-  if (good && settle())
+  newest = none;
+  if (good)
     return true;
-  critical = oldCritical;
   for (auto [node, start] : log)
     starts[node] = start;
   undo();
@@ -381,23 +393,26 @@ void SteadySearch::run(Budget &budget) {
     uint64_t left = 1000 - (budget.spent() - begin) * 1000 / all;
     Ticks heat = bestBlock.period * Ticks(left * left) / 1'000'000 *
                  tuning::steadyHeat / 1000;
-    for (unsigned n = 0; n != tuning::steadyMoves; ++n) {
-      Ticks excess = random.chance(50)
-                         ? 0
-                         : Ticks(__int128(heat) * random.exponential() >> 16);
-      if (period != current + excess && !tryPeriod(current + excess))
-        break;
-      bool mayShorten = false;
-      if (!tryMove(mayShorten))
-        continue;
-      if (!mayShorten && (period == current || tryPeriod(current)))
-        continue;
+    Ticks excess = random.chance(50)
+                       ? 0
+                       : Ticks(__int128(heat) * random.exponential() >> 16);
+    if (period != current + excess && !tryPeriod(current + excess))
+      break;
+    auto lower = [&] {
       current = leastPeriod(period);
       if (current >= bestBlock.period)
-        continue;
+        return;
       bestBlock = block;
       bestBlock.period = current;
+    };
+    for (unsigned n = 0; n != tuning::steadyMoves; ++n) {
+      bool mayShorten = false;
+      if (tryMove(mayShorten) && mayShorten && excess == 0 &&
+          tryPeriod(period - 1))
+        lower();
     }
+    if (excess != 0)
+      lower();
     budget.spend(work * 2);
     work = 0;
   }

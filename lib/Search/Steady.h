@@ -87,8 +87,13 @@ private:
   std::vector<uint32_t> trials;
   std::vector<uint8_t> changes;
   uint32_t trial = 0;
+  /// During a move: the node whose new successor is settled, and by node the
+  /// last trial in which its new successor still has to be.
+  static constexpr uint32_t none = ~uint32_t(0);
+  uint32_t newest = none;
+  std::vector<uint32_t> later;
   /// By node: it is on a cycle that allows no smaller period.
-  std::vector<char> critical, oldCritical;
+  std::vector<char> critical;
   std::vector<uint32_t> queue;
   std::vector<std::pair<uint32_t, Ticks>> log;
   uint64_t work = 0;
