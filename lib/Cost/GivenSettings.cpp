@@ -26,6 +26,12 @@ LogicalResult checkKeys(const GivenSettings &given, ModelSizes sizes,
     StringRef what = part ? "part" : infoOf(key.scope).word;
     unsigned size =
         part ? given.numParts(sizes.ranks) : countOf(key.scope, sizes);
+    bool rows = key.scope == FigureScope::Stage;
+    if (!key.each.empty() && key.number + 1 != size)
+      return diags.report(
+          key.source, diag::WeightCount,
+          countText(key.number + 1, key.each) + (rows ? " of weights" : ""),
+          rows ? countText(size, what) : countText(size, "micro-batch", "es"));
     if (key.number >= size)
       return diags.report(key.source, diag::SettingOutOfRange, what, key.number,
                           "0.." + std::to_string(size));

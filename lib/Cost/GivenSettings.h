@@ -66,6 +66,8 @@ struct GivenSettings {
     FigureScope scope;
     unsigned number;
     llvm::SMRange source;
+    /// Of a list with a value for each: what the values are, `weight`.
+    llvm::StringRef each = {};
   };
   /// In the order of the profile.
   std::vector<Key> keys;

@@ -152,12 +152,13 @@ private:
                       : Place{FigureScope::Microbatch, unsigned(i)});
       if (!row.values.empty())
         given.keys.push_back({FigureScope::Microbatch,
-                              unsigned(row.values.size() - 1), row.loc.range});
+                              unsigned(row.values.size() - 1), row.loc.range,
+                              "weight"});
     }
     if (batch->perStage)
       given.keys.push_back({FigureScope::Stage,
                             unsigned(batch->weights.size() - 1),
-                            batch->loc.range});
+                            batch->loc.range, "list"});
     batchLimit = batch->limit;
     batchLimitLoc = batch->limitLoc;
     if (!batch->sizes || batch->sizes->values.empty())
@@ -165,7 +166,8 @@ private:
     given.sizes = batch->sizes->values;
     given.sizesSource = batch->sizes->loc.range;
     given.keys.push_back({FigureScope::Microbatch,
-                          unsigned(given.sizes.size() - 1), given.sizesSource});
+                          unsigned(given.sizes.size() - 1), given.sizesSource,
+                          "size"});
   }
 
   void readPer() {

@@ -163,7 +163,7 @@ FailureOr<WeightedResult> searchWeighted(ScheduleSearch &searcher,
     if (!start.words.empty())
       consider(search::makeSchedule(problem->model, start.words),
                start.title());
-    if (start.schedule)
+    if (start.schedule && (request.anyForm || request.takes(start)))
       consider(*start.schedule, start.title());
   }
 
@@ -185,6 +185,25 @@ FailureOr<WeightedResult> searchWeighted(ScheduleSearch &searcher,
     FailureOr<Schedule> lists = find(own);
     if (failed(lists) || !consider(*lists, "found"))
       break;
+  }
+  // With limits divided by the largest size, every order fits.
+  Rational largest =
+      batch.sizes ? *llvm::max_element(batch.sizes->values) : Rational(1);
+  for (int part = 2; !found.best && part != 5; ++part) {
+    SearchRequest own = request;
+    own.parts *= 3;
+    std::optional<Rational> least =
+        Rational::mul(largest, *Rational::make(part, 4));
+    for (unsigned rank = 0; least && rank != request.ranks; ++rank)
+      if (auto limit = header.memory.limit(rank))
+        if (auto share = Rational::div(*limit, std::max(*least, Rational(1))))
+          own.limits.push_back(*share);
+    if (own.limits.size() != request.ranks)
+      break;
+    DiagEngine::ScopedFilter filter(diags, [](Diagnostic &) { return false; });
+    FailureOr<Schedule> lists = find(own);
+    if (succeeded(lists))
+      consider(*lists, "found");
   }
   if (!found.best) {
     if (unfit)

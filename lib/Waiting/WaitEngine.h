@@ -499,7 +499,7 @@ private:
     llvm::DenseMap<uint64_t, Edge> edges;
   };
   Buffers buffers;
-  // (Their `push_back` is inlined, that of std::vector is not.)
+  // SmallVector inlines push_back; std::vector does not.
   llvm::SmallVector<Started, 16> ready;
   llvm::SmallVector<uint32_t, 16> runnable;
 };
