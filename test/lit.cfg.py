@@ -197,6 +197,6 @@ if os.geteuid() == 0:
 try:
     import psutil  # noqa: F401 (lit needs it to end a test's children)
 
-    lit_config.maxIndividualTestTime = 1800 if "all" in config.available_features else 300
+    lit_config.maxIndividualTestTime = 3600 if "all" in config.available_features else 300
 except ImportError:
     pass

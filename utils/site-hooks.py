@@ -1,5 +1,6 @@
 """Hooks of MkDocs for utils/site.py: blocks of `pipe` and `pipec-steps` are highlighted by the
-grammars in editors/, which are made from the tables of the compiler."""
+grammars in editors/, which are made from the tables of the compiler; code in tables has no
+backslash before `|`."""
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 import json
@@ -76,3 +77,11 @@ for lexer in PipeLexer, StepsLexer:
     setattr(module, lexer.__name__, lexer)
     LEXERS[lexer.__name__] = (module.__name__, lexer.name, tuple(lexer.aliases), (), ())
 sys.modules[module.__name__] = module
+
+
+def on_page_content(html, **_):
+    """GitHub takes the backslash from code in tables, Python-Markdown leaves it."""
+    def without(table):
+        return re.sub(r"<code>.*?</code>", lambda code: code[0].replace("\\|", "|"), table[0])
+
+    return re.sub(r"<table>.*?</table>", without, html, flags=re.S)

@@ -37,11 +37,13 @@ MKDOCS = {
         "font": False,
         "features": ["navigation.indexes", "navigation.prune", "navigation.tabs", "navigation.top", "search.highlight",
                      "search.suggest", "content.code.copy"],
+        # That of the reader's system, until the reader chooses one.
         "palette": [
+            {"media": "(prefers-color-scheme)", "toggle": {"icon": "material/brightness-auto", "name": "Light"}},
             {"media": "(prefers-color-scheme: light)", "scheme": "default",
              "toggle": {"icon": "material/weather-night", "name": "Dark"}},
             {"media": "(prefers-color-scheme: dark)", "scheme": "slate",
-             "toggle": {"icon": "material/weather-sunny", "name": "Light"}},
+             "toggle": {"icon": "material/weather-sunny", "name": "As the system"}},
         ],
     },
     "plugins": ["material/search"],

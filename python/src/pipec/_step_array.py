@@ -10,7 +10,15 @@ from ._kinds import SHOWN_IN_TEXT, Kind, Step, list_text
 
 _numpy: Any = importlib.import_module("numpy")
 
-DTYPE = _numpy.dtype([("kind", "u1"), *((name, "i4") for name in Step._fields[1:])])
+
+
+def _text(self: Any) -> str:
+    return str(Step(*self.item()))
+
+
+StepItem: Any = type("StepItem", (_numpy.void,), {
+    "__doc__": "A step of a StepArray, shown as one.", "__module__": __name__, "__repr__": _text, "__str__": _text})
+DTYPE = _numpy.dtype((StepItem, [("kind", "u1"), *((name, "i4") for name in Step._fields[1:])]))
 
 
 def _item(self: Any, key: Any) -> Any:
