@@ -179,6 +179,8 @@ def main():
     config_file = out / "site-pages.yml"
     config_file.write_text(text, encoding="utf-8")
     run("-m", "mkdocs", "build", "--clean", "--config-file", config_file)
+    # Its links are from the root of a host, where the site need not be.
+    (out / "site/404.html").unlink(missing_ok=True)
     print(f"{sum(1 for _ in (out / 'site').rglob('*.html'))} pages in {out / 'site'}")
 
 
