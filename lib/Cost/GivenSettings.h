@@ -66,7 +66,7 @@ struct GivenSettings {
     FigureScope scope;
     unsigned number;
     llvm::SMRange source;
-    /// Of a list with a value for each: what the values are, `weight`.
+    /// The noun for the elements of a list that must not have fewer: `weight`.
     llvm::StringRef each = {};
   };
   /// In the order of the profile.

@@ -133,18 +133,19 @@ private:
     while (at != end) {
       const Step step = *at;
       // Most steps of a list with transfers have no inputs or outputs.
-      if (!dataFlow.takesOrMakes(step.kind()) && begin == at &&
-          !step.joined()) {
+      if (!dataFlow.takesOrMakes(step.kind())) {
         if constexpr (holds)
           if (LLVM_UNLIKELY(step.kind() == StepKind::Update) &&
               !client.mayRun(rank, step)) {
             ranks[rank] = {size_t(at - first), size_t(begin - first), nothing};
             return;
           }
-        ++at;
-        client.visit(rank, begin - first, at - first);
-        begin = at;
-        continue;
+        if (begin == at && !step.joined()) {
+          ++at;
+          client.visit(rank, begin - first, at - first);
+          begin = at;
+          continue;
+        }
       }
       const DataFlow::Row &row = dataFlow.row(step);
       const llvm::ArrayRef<DataFlow::Port> inputs = dataFlow.inputs(row);

@@ -150,10 +150,9 @@ private:
                       ? Place{FigureScope::StageMicrobatch, unsigned(stage),
                               unsigned(i)}
                       : Place{FigureScope::Microbatch, unsigned(i)});
-      if (!row.values.empty())
-        given.keys.push_back({FigureScope::Microbatch,
-                              unsigned(row.values.size() - 1), row.loc.range,
-                              "weight"});
+      given.keys.push_back({FigureScope::Microbatch,
+                            unsigned(row.values.size() - 1), row.loc.range,
+                            "weight"});
     }
     if (batch->perStage)
       given.keys.push_back({FigureScope::Stage,
@@ -161,7 +160,7 @@ private:
                             batch->loc.range, "list"});
     batchLimit = batch->limit;
     batchLimitLoc = batch->limitLoc;
-    if (!batch->sizes || batch->sizes->values.empty())
+    if (!batch->sizes)
       return;
     given.sizes = batch->sizes->values;
     given.sizesSource = batch->sizes->loc.range;

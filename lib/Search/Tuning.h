@@ -77,8 +77,8 @@ constexpr unsigned patience[] = {0, 30, 70, 120};
 /// makespan is one of so many parts above the bound; other searches get one
 /// more round of annealing.
 constexpr unsigned steadyRun = 3, steadyGap = 50;
-/// The heat at the beginning, in thousandths of the period, and the moves
-/// between two looks at the budget.
+/// The heat at the beginning, in thousandths of the period, and the moves with
+/// one period, between two looks at the budget.
 constexpr unsigned steadyHeat = 3, steadyMoves = 64;
 
 /// The share of the budget in which blocks are sampled, in percent; in the rest

@@ -131,6 +131,28 @@ private:
 
 } // namespace
 
+/// Limits by rank for equal micro-batches of size 1, which stand for
+/// micro-batches of `quarters` / 4 of `size`: the memory above `residents` is
+/// divided by that product. Empty if a rank has no limit.
+static std::vector<Rational> limitsFor(const Schedule &header,
+                                       ArrayRef<Rational> residents,
+                                       Rational size, int quarters) {
+  std::vector<Rational> limits;
+  auto part = Rational::mul(size, *Rational::make(quarters, 4));
+  for (unsigned rank = 0; part && rank != header.numRanks; ++rank) {
+    auto limit = header.memory.limit(rank);
+    Rational fixed = residents.empty() ? Rational() : residents[rank];
+    auto free = limit ? Rational::sub(*limit, fixed) : std::nullopt;
+    if (free && *part != Rational())
+      free = Rational::div(*free, *part);
+    auto own = free ? Rational::add(*free, fixed) : std::nullopt;
+    if (!own)
+      return {};
+    limits.push_back(*own);
+  }
+  return limits;
+}
+
 FailureOr<WeightedResult> searchWeighted(ScheduleSearch &searcher,
                                          const SearchRequest &request,
                                          const BatchWeights &batch,
@@ -179,28 +201,24 @@ FailureOr<WeightedResult> searchWeighted(ScheduleSearch &searcher,
                   factors[found.best ? found.best->order.order[k] : k],
                   {FigureScope::Microbatch, k});
     own.given.costs.push_back(std::move(ordered));
-    // Limits that refuse equal sizes may allow other starts.
-    DiagEngine::ScopedFilter filter(
-        diags, [&](Diagnostic &) { return !found.best && !unfit; });
+    // Equal sizes may exceed a limit although the batch does not.
+    DiagEngine::ScopedFilter quiet(diags, [](Diagnostic &) { return false; });
     FailureOr<Schedule> lists = find(own);
     if (failed(lists) || !consider(*lists, "found"))
       break;
   }
-  // With limits divided by the largest size, every order fits.
-  Rational largest =
-      batch.sizes ? *llvm::max_element(batch.sizes->values) : Rational(1);
-  for (int part = 2; !found.best && part != 5; ++part) {
+  // Otherwise lists for equal micro-batches that are larger, at last as large
+  // as the largest of the batch: then every order fits.
+  for (int quarters : {2, 3, 4}) {
+    if (found.best || !batch.sizes)
+      break;
     SearchRequest own = request;
     own.parts *= 3;
-    std::optional<Rational> least =
-        Rational::mul(largest, *Rational::make(part, 4));
-    for (unsigned rank = 0; least && rank != request.ranks; ++rank)
-      if (auto limit = header.memory.limit(rank))
-        if (auto share = Rational::div(*limit, std::max(*least, Rational(1))))
-          own.limits.push_back(*share);
-    if (own.limits.size() != request.ranks)
+    own.limits = limitsFor(header, problem->model.residents,
+                           *llvm::max_element(batch.sizes->values), quarters);
+    if (own.limits.empty())
       break;
-    DiagEngine::ScopedFilter filter(diags, [](Diagnostic &) { return false; });
+    DiagEngine::ScopedFilter quiet(diags, [](Diagnostic &) { return false; });
     FailureOr<Schedule> lists = find(own);
     if (succeeded(lists))
       consider(*lists, "found");
@@ -208,6 +226,8 @@ FailureOr<WeightedResult> searchWeighted(ScheduleSearch &searcher,
   if (!found.best) {
     if (unfit)
       (void)findOrder(*unfit, batch, 1, request.seed, diags);
+    else
+      (void)find(request);
     return failure();
   }
   WeightedResult &best = *found.best;

@@ -26,10 +26,12 @@ using ListFinder =
     llvm::function_ref<llvm::FailureOr<Schedule>(const SearchRequest &)>;
 
 /// Searches lists and an order of a batch. Finds the best order for every
-/// start of the request, whether it fits for equal micro-batches or not; then
-/// searches lists for the micro-batches in the best order, and again an order
-/// for these lists, with half of the effort each. Reports what `findOrder` does
-/// if no start and no result of the search fits.
+/// start of the request with the given form of backwards, whether it fits for
+/// equal micro-batches or not; then searches lists for the micro-batches in the
+/// best order, and again an order for these lists, with half of the effort
+/// each. Where nothing fits the limits, searches lists for larger equal
+/// micro-batches, with as much effort again. Reports what `findOrder` does if
+/// no result fits.
 llvm::FailureOr<WeightedResult>
 searchWeighted(ScheduleSearch &searcher, const SearchRequest &request,
                const BatchWeights &batch, ListFinder find, DiagEngine &diags);

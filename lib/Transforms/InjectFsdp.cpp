@@ -91,7 +91,7 @@ public:
   template <typename Leave>
   void pass(const StepList &list, size_t first, size_t last, Leave leave) {
     for (size_t i = first; i != last; ++i) {
-      // (A stage that is not managed has no uses.)
+      // A stage that is not managed has no uses.
       unsigned stage = list[i].stage();
       if (uses[stage] == 0 || --uses[stage] != 0)
         continue;

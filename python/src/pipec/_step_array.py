@@ -11,9 +11,9 @@ from ._kinds import SHOWN_IN_TEXT, Kind, Step, list_text
 _numpy: Any = importlib.import_module("numpy")
 
 
-
 def _text(self: Any) -> str:
-    return str(Step(*self.item()))
+    values = self.item()
+    return str(Step(*values)) if 0 <= values[0] < len(Kind) else str(values)
 
 
 StepItem: Any = type("StepItem", (_numpy.void,), {
