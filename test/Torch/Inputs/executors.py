@@ -57,7 +57,7 @@ def train_one(mesh, case):
     mine, stages, microbatches = plan.stages_of(rank), plan.stages, plan.microbatches
     modules = {s: train.wrapped(model.make_stage(s, stages, case.uneven), case.wrap, mesh) for s in mine}
     parts = [PipelineStage(modules[s], s, stages, torch.device("cpu"), group=mesh["pp"].get_group()) for s in mine]
-    schedule = pipec.torch.executor(plan, parts, model.loss_function, microbatches, patience=100,
+    schedule = pipec.torch.executor(plan, parts, model.loss_function, microbatches, patience=30,
                                     **{key: value for key, value in case.options.items() if key not in ("passes", "target", "args")})
     expected = model.reference(stages, microbatches, case.replicas, case.uneven)
     # Where the batch goes in, and which losses come out.
@@ -92,7 +92,7 @@ def train_one(mesh, case):
 def process(number, ranks, replicas, store, cases, function, out):
     torch.set_num_threads(1)
     dist.init_process_group("gloo", init_method=f"file://{store}", rank=number, world_size=ranks * replicas,
-                            timeout=datetime.timedelta(seconds=60))
+                            timeout=datetime.timedelta(seconds=180))
     mesh = DeviceMesh("cpu", torch.arange(ranks * replicas).view(ranks, replicas), mesh_dim_names=("pp", "dp"))
     results = [function(mesh, case) for case in cases]
     torch.save(results, f"{out}.{number}")
