@@ -26,12 +26,6 @@ LogicalResult checkKeys(const GivenSettings &given, ModelSizes sizes,
     StringRef what = part ? "part" : infoOf(key.scope).word;
     unsigned size =
         part ? given.numParts(sizes.ranks) : countOf(key.scope, sizes);
-    bool rows = key.scope == FigureScope::Stage;
-    if (!key.each.empty() && key.number + 1 != size)
-      return diags.report(
-          key.source, diag::WeightCount,
-          countText(key.number + 1, key.each) + (rows ? " of weights" : ""),
-          rows ? countText(size, what) : countText(size, "micro-batch", "es"));
     if (key.number >= size)
       return diags.report(key.source, diag::SettingOutOfRange, what, key.number,
                           "0.." + std::to_string(size));
@@ -213,8 +207,13 @@ static LogicalResult overrideCosts(ModelSettings &settings,
       settings.costs = model->costs;
     model = nullptr;
   }
+  ModelSizes sizes = settings.sizes();
+  unsigned rows = given.perPart() ? given.numParts(sizes.ranks) : sizes.stages;
+  if (given.batch &&
+      failed(given.batch->check(rows, sizes.microbatches, diags)))
+    return failure();
   // The keys exist in the model.
-  if (!model && failed(checkKeys(given, settings.sizes(), diags)))
+  if (!model && failed(checkKeys(given, sizes, diags)))
     return failure();
   settings.costsPerLayer = given.layersSource.isValid();
   if (settings.costsPerLayer && !given.layout && settings.layers.empty())
@@ -327,13 +326,13 @@ static LogicalResult applySizes(ModelSettings &settings,
   for (const auto &[place, row] : memory.places())
     for (auto [figure, value] : row)
       if (place.scope != FigureScope::Whole && isOfBatch(figure))
-        return diags.report(given.sizesSource, diag::ProfileSizes,
+        return diags.report(given.batch->sizes->loc, diag::ProfileSizes,
                             infoOf(place.scope).many);
   memory.set(Figure::LiveF, *memory.of(Figure::LiveF, anyStage));
   for (const FigureInfo &info : allFigures())
     if (std::optional<Rational> value = memory.get(info.figure);
         value && isOfBatch(info.figure))
-      for (auto [i, size] : enumerate(given.sizes)) {
+      for (auto [i, size] : enumerate(given.batch->sizes->values)) {
         std::optional<Rational> product = Rational::mul(*value, size);
         if (!product)
           return diags.report(settings.source, diag::MemoryTooLarge);
@@ -346,7 +345,8 @@ static LogicalResult applySizes(ModelSettings &settings,
 LogicalResult applyMemory(ModelSettings &settings, const GivenSettings &given,
                           DiagEngine &diags) {
   if (failed(overrideMemory(settings, given, diags)) ||
-      (!given.sizes.empty() && failed(applySizes(settings, given, diags))))
+      (given.batch && given.batch->sizes &&
+       failed(applySizes(settings, given, diags))))
     return failure();
   settings.memoryInBytes |=
       given.inBytes || (given.model && given.model->memoryInBytes);

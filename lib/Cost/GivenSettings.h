@@ -10,6 +10,7 @@
 
 #pragma once
 
+#include "Cost/BatchWeights.h"
 #include "Cost/LayerCosts.h"
 #include "Cost/LayerLayout.h"
 #include "Cost/Settings.h"
@@ -66,16 +67,13 @@ struct GivenSettings {
     FigureScope scope;
     unsigned number;
     llvm::SMRange source;
-    /// The noun for the elements of a list that must not have fewer: `weight`.
-    llvm::StringRef each = {};
   };
   /// In the order of the profile.
   std::vector<Key> keys;
 
-  /// By micro-batch, what multiplies the general sizes of activations, and its
-  /// place.
-  std::vector<Rational> sizes;
-  llvm::SMRange sizesSource;
+  /// The weights of a profile, which `costs` have, too, and the sizes, which
+  /// multiply the general ones of activations.
+  std::optional<BatchWeights> batch;
 
   /// The time of one kind of steps of a section, F, B or W.
   struct SectionTime {

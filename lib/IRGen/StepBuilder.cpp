@@ -159,8 +159,8 @@ std::optional<StepError> StepBuilder::make(const Checked &request) {
     if (!owedPlace.empty())
       owedPlace[chunk][unit - of.firstUnit] = owed.size();
   }
-  push(Step(kindOf(request.letter), chunks[chunk].stage, unit, phase,
-            request.source, request.joined));
+  push(Step(kindOf(request.letter), of.stage, unit, phase, request.source,
+            request.joined));
   return std::nullopt;
 }
 
@@ -169,6 +169,7 @@ std::optional<StepError> StepBuilder::make(const Checked &request) {
 /// forward, and a WAIT_OFFLOAD of that of its oldest OFFLOAD without a wait.
 std::optional<StepError> StepBuilder::makeExtra(const Checked &request) {
   unsigned chunk = request.chunk;
+  const Chunk &of = chunks[chunk];
   auto error = [&](StepError::Kind kind) {
     return StepError{kind, request.instruction, request.letter};
   };
@@ -180,23 +181,23 @@ std::optional<StepError> StepBuilder::makeExtra(const Checked &request) {
       if (auto it = find(leaving[chunk], unit); it != leaving[chunk].end())
         leaving[chunk].erase(it);
   } else if (request.letter == Letter::Offload) {
-    if (chunks[chunk].made[0] == 0)
+    if (of.made[0] == 0)
       return error(StepError::Kind::NoForward);
-    unit = lastForward(chunks[chunk]);
+    unit = lastForward(of);
   } else if (request.letter == Letter::WaitOffload) {
     if (leaving[chunk].empty())
       return error(StepError::Kind::NoOffload);
     unit = leaving[chunk].front();
     leaving[chunk].pop_front();
   } else {
-    if (chunks[chunk].made[1] == unitsPerChunk)
+    if (of.made[1] == unitsPerChunk)
       return error(StepError::Kind::NoBackward);
-    unit = nextUnit(chunks[chunk], true);
+    unit = nextUnit(of, true);
   }
   if (request.letter == Letter::Offload)
     leaving[chunk].push_back(unit);
-  push(Step(kindOf(request.letter), chunks[chunk].stage, unit, phase,
-            request.source, request.joined));
+  push(Step(kindOf(request.letter), of.stage, unit, phase, request.source,
+            request.joined));
   return std::nullopt;
 }
 

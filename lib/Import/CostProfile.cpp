@@ -71,11 +71,13 @@ private:
                   readBlock(FigureBlock::Memory, memory,
                             {{"limits", [&] { readLimits(); }}});
                 }}});
-    if (batchLimit && memory.get(Figure::Limit)) {
-      good = false;
-      (void)diags.report(batchLimitLoc, diag::ProfileKeyTwice, "limit");
-    } else if (batchLimit) {
-      memory.set(Figure::Limit, *batchLimit);
+    if (given.batch && given.batch->limit) {
+      if (memory.get(Figure::Limit)) {
+        good = false;
+        (void)diags.report(given.batch->limitLoc, diag::ProfileKeyTwice,
+                           "limit");
+      }
+      memory.set(Figure::Limit, *given.batch->limit);
     }
     if (given.parts && given.per && given.per != CostPer::Part)
       report(partsText, diag::ProfilePartsPerStage, costPerName(*given.per));
@@ -150,23 +152,19 @@ private:
                       ? Place{FigureScope::StageMicrobatch, unsigned(stage),
                               unsigned(i)}
                       : Place{FigureScope::Microbatch, unsigned(i)});
-      given.keys.push_back({FigureScope::Microbatch,
-                            unsigned(row.values.size() - 1), row.loc.range,
-                            "weight"});
+      if (!row.values.empty())
+        given.keys.push_back({FigureScope::Microbatch,
+                              unsigned(row.values.size() - 1), row.loc.range});
     }
     if (batch->perStage)
       given.keys.push_back({FigureScope::Stage,
                             unsigned(batch->weights.size() - 1),
-                            batch->loc.range, "list"});
-    batchLimit = batch->limit;
-    batchLimitLoc = batch->limitLoc;
-    if (!batch->sizes)
-      return;
-    given.sizes = batch->sizes->values;
-    given.sizesSource = batch->sizes->loc.range;
-    given.keys.push_back({FigureScope::Microbatch,
-                          unsigned(given.sizes.size() - 1), given.sizesSource,
-                          "size"});
+                            batch->loc.range});
+    if (batch->sizes && !batch->sizes->values.empty())
+      given.keys.push_back({FigureScope::Microbatch,
+                            unsigned(batch->sizes->values.size() - 1),
+                            batch->sizes->loc.range});
+    given.batch = std::move(*batch);
   }
 
   void readPer() {
@@ -462,9 +460,6 @@ private:
   CostSettings costs;
   MemorySettings memory;
   StringRef partsText;
-  /// The limit of `weights`.
-  std::optional<Rational> batchLimit;
-  DiagLoc batchLimitLoc;
   std::set<SmallVector<StepKind, 2>> overlapsSeen;
   std::set<Place> microbatchesSeen;
   bool good = true;

@@ -131,6 +131,9 @@ private:
 
 } // namespace
 
+/// The quarters of the largest size of a batch for which lists are searched.
+static constexpr int firstQuarter = 2, lastQuarter = 4;
+
 /// Limits by rank for equal micro-batches of size 1, which stand for
 /// micro-batches of `quarters` / 4 of `size`: the memory above `residents` is
 /// divided by that product. Empty if a rank has no limit.
@@ -189,6 +192,22 @@ FailureOr<WeightedResult> searchWeighted(ScheduleSearch &searcher,
       consider(*start.schedule, start.title());
   }
 
+  // Limits that refuse equal sizes may allow other lists, so that only the last
+  // search reports why it has none.
+  auto tryLists = [&](const SearchRequest &own, bool isLast) {
+    DiagEngine::ScopedFilter filter(
+        diags, [&](Diagnostic &) { return isLast && !found.best && !unfit; });
+    FailureOr<Schedule> lists = find(own);
+    return succeeded(lists) && consider(*lists, "found");
+  };
+  auto limits = [&](int quarters) {
+    return batch.sizes
+               ? limitsFor(header, problem->model.residents,
+                           *llvm::max_element(batch.sizes->values), quarters)
+               : std::vector<Rational>();
+  };
+  bool hasLimits = !limits(lastQuarter).empty();
+
   std::vector<Rational> factors =
       factorsOf(header.costs, batch, request.microbatches);
   constexpr unsigned rounds = 2;
@@ -201,33 +220,21 @@ FailureOr<WeightedResult> searchWeighted(ScheduleSearch &searcher,
                   factors[found.best ? found.best->order.order[k] : k],
                   {FigureScope::Microbatch, k});
     own.given.costs.push_back(std::move(ordered));
-    // Equal sizes may exceed a limit although the batch does not.
-    DiagEngine::ScopedFilter quiet(diags, [](Diagnostic &) { return false; });
-    FailureOr<Schedule> lists = find(own);
-    if (failed(lists) || !consider(*lists, "found"))
+    if (!tryLists(own, /*isLast=*/!hasLimits))
       break;
   }
   // Otherwise lists for equal micro-batches that are larger, at last as large
   // as the largest of the batch: then every order fits.
-  for (int quarters : {2, 3, 4}) {
-    if (found.best || !batch.sizes)
-      break;
+  for (int quarters = firstQuarter;
+       hasLimits && !found.best && quarters <= lastQuarter; ++quarters) {
     SearchRequest own = request;
-    own.parts *= 3;
-    own.limits = limitsFor(header, problem->model.residents,
-                           *llvm::max_element(batch.sizes->values), quarters);
-    if (own.limits.empty())
-      break;
-    DiagEngine::ScopedFilter quiet(diags, [](Diagnostic &) { return false; });
-    FailureOr<Schedule> lists = find(own);
-    if (succeeded(lists))
-      consider(*lists, "found");
+    own.parts *= lastQuarter - firstQuarter + 1;
+    own.limits = limits(quarters);
+    tryLists(own, quarters == lastQuarter);
   }
   if (!found.best) {
     if (unfit)
       (void)findOrder(*unfit, batch, 1, request.seed, diags);
-    else
-      (void)find(request);
     return failure();
   }
   WeightedResult &best = *found.best;

@@ -18,14 +18,16 @@ LogicalResult checkNone(const Schedule &schedule, ArrayRef<Stream> streams,
     return diags.report(step.source(), kind, stepText(schedule, step), rank,
                         pass);
   };
-  for (Stream stream : streams)
+  for (Stream stream : streams) {
+    uint32_t kinds = step_facts::kindsOn(stream);
     for (const auto &[rank, list] : enumerate(schedule.ranks))
-      for (uint32_t kinds = step_facts::kindsOn(stream); Step step : list)
+      for (Step step : list)
         if (step_facts::has(kinds, step.kind()))
           return stream == Stream::Link ? meets(step, rank, diag::PassMeetsP2P)
                  : stream == Stream::Gather
                      ? meets(step, rank, diag::PassMeetsFsdp)
                      : meets(step, rank, diag::PassMeetsTied);
+  }
   return success();
 }
 

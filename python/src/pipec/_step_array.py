@@ -13,7 +13,7 @@ _numpy: Any = importlib.import_module("numpy")
 
 def _text(self: Any) -> str:
     values = self.item()
-    return str(Step(*values)) if 0 <= values[0] < len(Kind) else str(values)
+    return str(Step(*values)) if values[0] < len(Kind) else str(values)
 
 
 StepItem: Any = type("StepItem", (_numpy.void,), {
