@@ -49,6 +49,8 @@ private:
   }
   FailureOr<PlacementResult> find(ScheduleSearch &searcher);
   FailureOr<PlacementResult> findAll();
+  FailureOr<Schedule> findLists(ScheduleSearch &searcher,
+                                const SearchRequest &own);
   LogicalResult runWeighted();
   LogicalResult certify(const FoundSchedule &found, SearchReport &report);
   void certifyOthers(const PlacementResult &result, SearchReport &report);
@@ -410,7 +412,11 @@ FailureOr<PlacementResult> SearchRun::findAll() {
   request.stop = &watch.flag();
   ScheduleSearch searcher(search, args, progress, diags);
   FailureOr<PlacementResult> result = find(searcher);
-  if (failed(result))
+  auto findMore = [&](const SearchRequest &own) {
+    return findLists(searcher, own);
+  };
+  if (failed(result) ||
+      failed(orderMicrobatches(searcher, request, *result, findMore, diags)))
     return failure();
   if (slack) {
     progress.phase("minimizing memory");
@@ -429,6 +435,15 @@ FailureOr<PlacementResult> SearchRun::findAll() {
           result->problem, SearchLimits{request.work()}, result->found)))
     return failure();
   return result;
+}
+
+/// The lists of one placement.
+FailureOr<Schedule> SearchRun::findLists(ScheduleSearch &searcher,
+                                         const SearchRequest &own) {
+  FailureOr<PlacementResult> lists = searchPlacements(searcher, own, diags);
+  if (failed(lists))
+    return failure();
+  return std::move(lists->found.schedule);
 }
 
 /// The search of lists and an order of one batch.
@@ -454,13 +469,7 @@ LogicalResult SearchRun::runWeighted() {
   ScheduleSearch searcher(search, args, progress, diags);
   FailureOr<WeightedResult> result = searchWeighted(
       searcher, request, batch,
-      [&](const SearchRequest &own) -> FailureOr<Schedule> {
-        FailureOr<PlacementResult> lists =
-            searchPlacements(searcher, own, diags);
-        if (failed(lists))
-          return failure();
-        return std::move(lists->found.schedule);
-      },
+      [&](const SearchRequest &own) { return findLists(searcher, own); },
       diags);
   if (failed(result))
     return failure();

@@ -122,6 +122,9 @@ struct FoundSchedule {
   /// placement, form of backward and memory, also for those with overlaps; if
   /// the request is `mixed`, for all forms.
   Rational makespan, bound;
+  /// The makespan in the given order of the micro-batches, if `schedule` has
+  /// another one.
+  std::optional<Rational> inGivenOrder;
   /// That of words; of no meaning if `overlapsGain`, or for a start.
   search::Ticks boundTicks = 0;
   /// Overlaps gain, and the bound comes from a problem with shorter times.

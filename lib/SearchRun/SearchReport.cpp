@@ -382,6 +382,13 @@ void SearchReport::print(raw_ostream &os) const {
   else
     os << ", backward " << nameOf(found.form);
   os << ": makespan " << decimalText(found.makespan) << '\n';
+  if (found.inGivenOrder) {
+    os << "  order of the micro-batches: ";
+    interleave(found.schedule.order, os, " ");
+    os << " (as given: " << decimalText(*found.inGivenOrder) << ")\n";
+  } else if (found.model.takesCheapestMicrobatch && !wordsFor.empty()) {
+    os << "  the micro-batches keep their order, with " << wordsFor << '\n';
+  }
   if (!request.isFixed)
     printBound(os);
   if (AssumedCosts costs = assumed(); !costs.empty())

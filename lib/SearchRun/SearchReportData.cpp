@@ -175,6 +175,11 @@ void SearchReport::print(json::OStream &json) const {
     writeExact(json, "makespan_without_blocks", *found.bestMakespan);
   }
   printEveryM(json);
+  if (found.inGivenOrder) {
+    writeArray(json, "order", found.schedule.order,
+               [&](uint32_t number) { json.value(number); });
+    writeExact(json, "given", *found.inGivenOrder);
+  }
   printForms(json);
   json.attribute("overlaps", overlaps());
   printMemoryBy(json);

@@ -254,4 +254,47 @@ FailureOr<WeightedResult> searchWeighted(ScheduleSearch &searcher,
   return std::move(best);
 }
 
+LogicalResult orderMicrobatches(ScheduleSearch &searcher,
+                                const SearchRequest &request,
+                                PlacementResult &result, ListFinder find,
+                                DiagEngine &diags) {
+  FoundSchedule &found = result.found;
+  search::Model &model = found.model;
+  if (!model.takesCheapestMicrobatch || request.onlyWords || request.isFixed ||
+      (request.model && !request.model->order.empty()))
+    return success();
+  BatchWeights factors;
+  factors.weights.push_back(
+      {std::vector<Rational>(request.microbatches, Rational(1)), DiagLoc()});
+  SearchRequest own = result.problem.request;
+  own.split = request.split;
+  own.mixed = request.mixed;
+  FailureOr<WeightedResult> ordered = failure();
+  {
+    // The result remains where no order of other lists fits.
+    DiagEngine::ScopedFilter filter(diags, [](Diagnostic &) { return false; });
+    ordered = searchWeighted(searcher, own, factors, find, diags);
+  }
+  if (failed(ordered))
+    return success();
+  if (ordered->order.bound > result.bound().bound) {
+    found.bound = ordered->order.bound;
+    found.source = search::BoundSource::Rank;
+    result.other.reset();
+    model.takesCheapestMicrobatch = false;
+  }
+  if (ordered->order.makespan >= found.makespan)
+    return success();
+  found.inGivenOrder = found.makespan;
+  found.makespan = ordered->order.makespan;
+  found.start = ordered->title == "found" ? "" : ordered->title;
+  found.isOfLists = true;
+  found.memoryBy = "";
+  result.plain.reset();
+  found.schedule = std::move(ordered->schedule);
+  found.form = formOf(found.schedule);
+  found.schedule.expectations.clear();
+  return searcher.measure(request, found);
+}
+
 } // namespace pipec

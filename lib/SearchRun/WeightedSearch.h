@@ -4,7 +4,7 @@
 #pragma once
 
 #include "Order/BatchOrder.h"
-#include "SearchRun/ScheduleSearch.h"
+#include "SearchRun/PlacementSearch.h"
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 
@@ -35,5 +35,13 @@ using ListFinder =
 llvm::FailureOr<WeightedResult>
 searchWeighted(ScheduleSearch &searcher, const SearchRequest &request,
                const BatchWeights &batch, ListFinder find, DiagEngine &diags);
+
+/// If micro-batches have factors, which `request` may put in any order:
+/// searches lists and an order with as much work again, and replaces a result
+/// that is slower. Its bound then holds for all orders.
+llvm::LogicalResult orderMicrobatches(ScheduleSearch &searcher,
+                                      const SearchRequest &request,
+                                      PlacementResult &result, ListFinder find,
+                                      DiagEngine &diags);
 
 } // namespace pipec

@@ -183,6 +183,11 @@ class SearchResult:
     """With `memory_by`: the recomputed micro-batches of each stage."""
     overlaps: int = 0
     """The number of overlaps of the schedule."""
+    order: tuple[int, ...] = ()
+    """If micro-batches have factors and another order of them is better: the number,
+    in the given batch, of each micro-batch."""
+    given: float | None = None
+    """The makespan in the given order, if `order` is another one."""
     placements: tuple[PlacementTrial, ...] = ()
     layout: str | None = None
     layouts: Layouts | None = None
