@@ -150,17 +150,20 @@ inline Result find(const Lists &lists, const Weights &weights,
     best.take(problem,
               lower.relax(problem.rows().size() == 1 ? 200 : 100, known));
     Annealer annealer(problem, options.seed, known);
-    // Tight limits take more work.
+    // Tight limits take more work, and long lists fewer replays.
     bool hard = problem.hasLimit();
     uint64_t runs = std::min<uint64_t>(options.effort, 8) * (hard ? 2 : 1);
-    uint64_t batches = 1000 * options.effort * (hard ? 4 : 1) / runs;
+    uint64_t most = hard ? 4000 : 1000;
+    uint64_t replays = std::clamp<uint64_t>(
+        (hard ? 2'560'000 : 1'536'000) / problem.jobs().size(), 250, most);
+    uint64_t batches = replays * options.effort / runs;
     if (!best.fits())
       annealer.reduce(best, 5000 * options.effort);
     // Every second run is hot, to leave the places where cold ones end.
     for (uint64_t run = 0; run != runs && best.fits(); ++run)
       annealer.run(best, batches, run % 2 == 0 ? 3 : 12, lower.value());
     if (best.fits())
-      lower.split(700 * options.effort, best.makespan);
+      lower.split(700 * replays / most * options.effort, best.makespan);
     bound = std::min(lower.value(), best.makespan);
   }
 
