@@ -3,6 +3,7 @@
 
 #include "Derive/ClauseFinder.h"
 
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
 #include "llvm/ADT/StringExtras.h"
@@ -127,10 +128,12 @@ public:
 private:
   using Subset = BitVector;
 
-  /// A formula, and the samples at which it has the value of a component.
+  /// A formula, and the samples at which it has the value of a component; of a
+  /// polynomial, also those at which it is not below and not above it.
   struct Candidate {
     Formula formula;
     Subset exact;
+    Subset notBelow = {}, notAbove = {};
   };
 
   SizeCondition make(std::string text,
@@ -203,12 +206,26 @@ private:
     return values;
   }
 
-  Candidate candidate(Formula formula, size_t component) const {
-    Subset exact(samples.size());
+  Candidate candidate(const Polynomial &polynomial, size_t component) const {
+    Subset notBelow(samples.size()), notAbove = notBelow;
     for (auto [i, sample] : enumerate(samples))
-      exact[i] = !sample.values.empty() &&
-                 formula.value(sample.atoms) == sample.values[component];
-    return {std::move(formula), std::move(exact)};
+      if (std::optional<Rational> value = polynomial.value(sample.atoms);
+          value && !sample.values.empty()) {
+        notBelow[i] = *value >= sample.values[component];
+        notAbove[i] = *value <= sample.values[component];
+      }
+    Subset exact = notBelow;
+    exact &= notAbove;
+    return {{{polynomial}}, std::move(exact), notBelow, notAbove};
+  }
+
+  /// The least or the largest of two polynomials.
+  static Candidate both(const Candidate &a, const Candidate &b, bool isMax) {
+    Subset first = isMax ? b.notAbove : b.notBelow,
+           second = isMax ? a.notAbove : a.notBelow;
+    first &= a.exact;
+    second &= b.exact;
+    return {{{a.formula.parts[0], b.formula.parts[0]}, isMax}, first |= second};
   }
 
   /// The polynomial that is exact at all samples of `subset`, if these are many
@@ -233,9 +250,9 @@ private:
     std::optional<Polynomial> polynomial = fitPolynomial(family, equations);
     if (!polynomial || subset.count() < 3 * polynomial->terms.size())
       return std::nullopt;
-    Candidate found = candidate({{*polynomial}}, component);
-    if (subset.test(found.exact))
-      return std::nullopt;
+    for (unsigned i : subset.set_bits())
+      if (polynomial->value(samples[i].atoms) != samples[i].values[component])
+        return std::nullopt;
     for (unsigned atom : seq<unsigned>(1, figure.names.size())) {
       bool isVariable = atom <= figure.numVariables;
       size_t least =
@@ -246,14 +263,15 @@ private:
       if (valuesOf(atom, subset).size() < least)
         return std::nullopt;
     }
-    return found;
+    return candidate(*polynomial, component);
   }
 
   /// The polynomials that are exact where one or two conditions are met, and
   /// the least and the largest of two of them.
   std::vector<Candidate> findFormulas(size_t component) const {
     std::vector<Candidate> found;
-    for (ArrayRef<unsigned> family : figure.families)
+    for (ArrayRef<unsigned> family : figure.families) {
+      DenseSet<Subset> tried;
       for (size_t i = 0; i != conditions.size(); ++i)
         for (const SizeCondition &other :
              ArrayRef(conditions)
@@ -262,17 +280,17 @@ private:
           Subset side = bounds.back().met;
           side &= conditions[i].met;
           side &= other.met;
-          if (none_of(found,
-                      [&](auto &each) { return !side.test(each.exact); }))
+          if (tried.insert(side).second && none_of(found, [&](auto &each) {
+                return !side.test(each.exact);
+              }))
             if (auto first = fit(side, component, family))
               found.push_back(*first);
         }
+    }
     for (size_t i = 0, end = found.size(); i != end; ++i)
       for (size_t j = 0; j != i; ++j)
         for (bool isMax : {false, true})
-          found.push_back(candidate(
-              {{found[j].formula.parts[0], found[i].formula.parts[0]}, isMax},
-              component));
+          found.push_back(both(found[j], found[i], isMax));
     return found;
   }
 

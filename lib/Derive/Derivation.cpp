@@ -82,6 +82,24 @@ struct SizeFigures {
   std::map<std::pair<StringRef, size_t>, std::vector<Rational>> figures;
 };
 
+/// The figures at the size after two others, if all is linear in them.
+std::optional<SizeFigures> nextOf(const SizeFigures &first,
+                                  const SizeFigures &second) {
+  SizeFigures next = second;
+  for (auto [value, before] : zip_equal(next.params, first.params))
+    value.second += value.second - before.second;
+  for (auto &[key, values] : next.figures)
+    for (auto [value, before] : zip_equal(values, first.figures.at(key))) {
+      std::optional<Rational> growth = Rational::sub(value, before),
+                              sum = growth ? Rational::add(value, *growth)
+                                           : std::nullopt;
+      if (!sum)
+        return std::nullopt;
+      value = *sum;
+    }
+  return next;
+}
+
 /// The figures at any number of micro-batches, for one value of all else.
 struct ProvenSizes {
   /// They are known from this number on.
@@ -220,6 +238,20 @@ private:
     return costs;
   }
 
+  /// The verified schedule of a size, if there is one.
+  std::optional<Schedule> lowerAt(const ParamValues &params) {
+    LowerOptions options = request.lowering;
+    // The program's own clauses are not evaluated; they may not have a value.
+    options.expectations = false;
+    append_range(options.params, params);
+    FailureOr<Schedule> schedule =
+        request.source.lower(request.schedule, options, diags);
+    if (failed(schedule) ||
+        failed(verify(*schedule, VerifyLevel::Compute, diags)))
+      return std::nullopt;
+    return std::move(*schedule);
+  }
+
   /// The figures at a size, without P2P contention, under the costs of some
   /// words, or of all cones. Sets `refused` if a requirement refuses the size,
   /// which is not reported.
@@ -232,14 +264,8 @@ private:
         noteSize(found, paramText(params));
       return !isSizeRefusal(found);
     });
-    LowerOptions options = request.lowering;
-    // The program's own clauses are not evaluated; they may not have a value.
-    options.expectations = false;
-    append_range(options.params, params);
-    FailureOr<Schedule> schedule =
-        request.source.lower(request.schedule, options, diags);
-    if (failed(schedule) ||
-        failed(verify(*schedule, VerifyLevel::Compute, diags)))
+    std::optional<Schedule> schedule = lowerAt(params);
+    if (!schedule)
       return std::nullopt;
     FailureOr<std::vector<Rational>> peaks = peakMemory(*schedule, diags);
     if (failed(peaks))
@@ -325,6 +351,10 @@ private:
       advance();
     });
     append_range(sizes, neighbours);
+    for (const SizeFigures &size : sizes)
+      for (const auto &[key, values] : size.figures)
+        if (!all_equal(values))
+          differing.insert(key.second);
     return success(good);
   }
 
@@ -387,7 +417,7 @@ private:
     ProvenSizes proven;
     // From `from` on, conditions depend on remainders by the period alone, and
     // for each of them quotients are linear.
-    int64_t period = 6;
+    int64_t period = 6, linear = 1;
     for (const auto &[_, value] : others) {
       proven.from = std::max({proven.from, value * value, 2 * value + 4});
       period = std::lcm(period, std::max<int64_t>(value, 1));
@@ -411,26 +441,38 @@ private:
       for (int64_t rest : proof->open)
         open.insert({proof->step, rest});
       proven.from = std::max(proven.from, proof->linearFrom);
-      period = std::lcm(period, proof->step * proof->linearPeriod);
+      linear = std::lcm(linear, proof->step * proof->linearPeriod);
     }
+    period = std::lcm(period, linear);
     if (period > 1024)
       return {};
+    // The same remainders are refused in all three periods.
+    std::vector<std::optional<SizeFigures>> all;
     for (int64_t i = 0; i != 3 * period; ++i) {
       int64_t m = proven.from + i;
       ParamValues params = others;
       params.push_back({request.schedule.microbatches->name.text.str(), m});
-      bool refused = false, isOpen = any_of(open, [&](auto rest) {
-                              return m % rest.first == rest.second;
-                            });
-      std::optional<SizeFigures> size = measure(params, refused, costs);
-      if (!size && (isOpen || !refused))
-        return {};
-      if (size && isOpen)
-        size->figures.clear();
-      // The same remainders are refused in all three periods.
+      bool refused = false;
+      std::optional<SizeFigures> &size = all.emplace_back();
+      if (any_of(open,
+                 [&](auto rest) { return m % rest.first == rest.second; })) {
+        std::optional<Schedule> schedule = lowerAt(params);
+        if (!schedule)
+          return {};
+        size = {schedule->params, schedule->numRanks, false, {}};
+      } else if (i < 2 * linear) {
+        size = measure(params, refused, costs);
+        if (!size && !refused)
+          return {};
+      } else if (const auto &second = all[i - linear]) {
+        size = nextOf(*all[i - 2 * linear], *second);
+        if (!size)
+          return {};
+      }
+    }
+    for (std::optional<SizeFigures> &size : all)
       if (size)
         proven.rows.push_back(std::move(*size));
-    }
     size_t count = proven.rows.size() / 3;
     for (size_t i = 0; i != count; ++i)
       for (const auto &[key, first] : proven.rows[i].figures) {
@@ -444,34 +486,44 @@ private:
     return proven;
   }
 
-  /// From how many micro-batches on a clause holds at all numbers of them, for
-  /// the other parameters of the grid. Empty if that is not proven.
-  std::optional<int64_t> provenFrom(size_t metric, const CostCone &cone,
-                                    StringRef costs, const FoundClause &clause,
-                                    ArrayRef<FoundClause> all) {
-    int64_t from = 0;
-    bool isMet = false;
+  /// From how many micro-batches on each clause holds at all numbers of them,
+  /// for the other parameters of the grid; empty where that is not proven.
+  std::vector<std::optional<int64_t>>
+  provenFrom(size_t metric, const CostCone &cone, StringRef costs,
+             ArrayRef<FoundClause> clauses) {
+    std::vector<std::optional<int64_t>> from(clauses.size());
+    if (hasM)
+      from.assign(clauses.size(), 0);
+    BitVector isMet(clauses.size());
     for (const auto &[others, size] : otherPoints) {
-      if (!hasM)
-        return std::nullopt;
+      if (none_of(from, [](auto each) { return each.has_value(); }))
+        break;
       FitSample one = samplesOf(metric, cone, sizes[size]).samples[0];
       auto isWanted = [&](int64_t microbatches) {
         one.atoms[1] = microbatches;
-        return any_of(
-            all, [&](auto &each) { return each.condition.holds(one.atoms); });
+        return any_of(clauses, [&](auto &each) {
+          return each.condition.holds(one.atoms);
+        });
       };
       auto [proven, isNew] = proofs.try_emplace({costs, others});
       if (isNew)
         proven->second = prove(costs, others, isWanted);
       const auto &[least, rows, isLinear] = proven->second;
-      std::optional<bool> holds =
-          clause.holdsForever(samplesOf(metric, cone, rows).samples);
-      if (rows.empty() || !holds || !isLinear[metric])
-        return std::nullopt;
-      isMet |= *holds;
-      from = std::max(from, least);
+      FitSamples samples = samplesOf(metric, cone, rows);
+      for (auto [i, clause] : enumerate(clauses)) {
+        std::optional<bool> holds;
+        if (from[i] && !rows.empty() && isLinear[metric])
+          holds = clause.holdsForever(samples.samples);
+        if (holds && *holds)
+          isMet.set(i);
+        from[i] =
+            holds ? std::optional(std::max(*from[i], least)) : std::nullopt;
+      }
     }
-    return isMet ? std::optional(from) : std::nullopt;
+    for (size_t i = 0; i != clauses.size(); ++i)
+      if (!isMet[i])
+        from[i] = std::nullopt;
+    return from;
   }
 
   /// The samples of a metric in a cone, for each rank if it differs between
@@ -485,11 +537,7 @@ private:
         samples.divisors.push_back(samples.names.size());
       samples.names.push_back(decl.params[i].name.text.str());
     }
-    bool perRank = any_of(sizes, [&](const SizeFigures &size) {
-      return any_of(size.figures, [&](const auto &figure) {
-        return figure.first.second == metric && !all_equal(figure.second);
-      });
-    });
+    bool perRank = differing.count(metric);
     if (perRank)
       samples.names.push_back("rank");
     for (auto [number, size] : enumerate(rows))
@@ -544,16 +592,17 @@ private:
     std::string name = metricName(derivedMetrics[metric]).str() +
                        (isPerRank(derivedMetrics[metric]) ? "(rank)" : "");
     json::Array clauses;
-    for (const FoundClause &clause : found) {
+    auto proven = provenFrom(metric, cone, cone.words, found), times = proven;
+    // A proof of times is enough for peaks.
+    if (metric == peak && is_contained(proven, std::nullopt))
+      times = provenFrom(metric, cone, provenWords, found);
+    for (const auto &[i, clause] : enumerate(found)) {
       std::vector<std::string> conditions = fixed;
       conditions.push_back(clause.condition.text);
       conditions.push_back(
           formatv(cone.condition.data(), letters[overlapLetter]));
       erase_if(conditions, [](const auto &text) { return text.empty(); });
-      auto from = provenFrom(metric, cone, cone.words, clause, found);
-      // A proof of times is enough for peaks.
-      if (metric == peak && !from)
-        from = provenFrom(metric, cone, provenWords, clause, found);
+      auto from = proven[i] ? proven[i] : times[i];
       std::string value = clause.text(letters, samples.names),
                   condition = join(conditions, " && ");
       std::set<size_t> met = sizesOf(samples, clause.condition.met);
@@ -612,6 +661,8 @@ private:
   /// The sizes of the grid come first.
   std::vector<SizeFigures> sizes;
   size_t numInside = 0;
+  /// The metrics that differ between ranks.
+  std::set<size_t> differing;
   /// The points of the grid without the numbers of micro-batches, and one of
   /// the sizes of each.
   std::map<ParamValues, size_t> otherPoints;

@@ -62,6 +62,9 @@ std::optional<Rational> Rational::sub(Rational a, Rational b) {
 }
 
 std::optional<Rational> Rational::mul(Rational a, Rational b) {
+  if (int64_t product; a.den == 1 && b.den == 1 &&
+                       !__builtin_mul_overflow(a.num, b.num, &product))
+    return Rational(product);
   return reduce(__int128(a.num) * b.num, __int128(a.den) * b.den);
 }
 
