@@ -113,7 +113,10 @@ LogicalResult Prover::findHeader() {
     unitsPerSize = *request.lowering.slices;
   base = (base + unitsPerSize - 1) / unitsPerSize * unitsPerSize;
   int64_t scanned = base + (2 * int64_t(ranks) + 8) * unitsPerSize;
-  for (int64_t m = base; m != scanned && !wrong; m += unitsPerSize)
+  // Those that are known to complete are not wrong.
+  for (int64_t m = base;
+       m != scanned && !wrong && !(header && request.completes);
+       m += unitsPerSize)
     if (const Family::Member *found = member(m); found && !header)
       header = found->schedule;
   if (wrong) {
