@@ -16,6 +16,7 @@
 #   %pyright  the same for pyright
 #   %notebook-python  the Python of the environment PIPEC_NOTEBOOK_VENV
 #   %lsp-python  the Python of the environment PIPEC_LSP_VENV
+#   %ortools-python  the Python of the environment PIPEC_ORTOOLS_VENV
 #   %site-python  the Python of the environment PIPEC_SITE_VENV
 #   %packaging-python  the Python of the environment PIPEC_PACKAGING_VENV
 #   %eigen    the include folder of Eigen
@@ -23,7 +24,7 @@
 #
 # Features: torch (an environment with PyTorch) and torch-2.13 or the like (its
 # version), hub-deepspeed or the like (an environment with that framework), notebook (an environment with
-# Jupyter's kernel, NumPy, pandas and Matplotlib), pytest-lsp (an environment with it), mpi, eigen, clang, clang-format,
+# Jupyter's kernel, NumPy, pandas and Matplotlib), pytest-lsp, ortools (environments with these), mpi, eigen, clang, clang-format,
 # rustc, asan, assertions, setuptools (Python has it), release (the files of a release were made), systems (minimal systems were made),
 # venv (environments of Python can be made), emacs (with Eglot), fish, groff, hx, mandoc, mkdocs, mypy, npm, nvim, nvim-0.8 (or
 # later), packaging (an environment with auditwheel, twine and pre-commit), pyright, tree-sitter (it can generate and compile parsers), zsh, browser (Chromium that Selenium can drive),
@@ -66,6 +67,9 @@ notebook_python = os.path.join(os.environ.get("PIPEC_NOTEBOOK_VENV", ""), "bin",
 # The environment with a client of language servers, from the same.
 lsp_python = os.path.join(os.environ.get("PIPEC_LSP_VENV", ""), "bin", "python3")
 
+# The environment with CP-SAT, from the same.
+ortools_python = os.path.join(os.environ.get("PIPEC_ORTOOLS_VENV", ""), "bin", "python3")
+
 # The environment with MkDocs, from the same.
 site_python = os.path.join(os.environ.get("PIPEC_SITE_VENV", ""), "bin", "python3")
 
@@ -86,6 +90,7 @@ config.substitutions += [
     ("%torch-python", torch_python),
     ("%notebook-python", notebook_python),
     ("%lsp-python", lsp_python),
+    ("%ortools-python", ortools_python),
     ("%site-python", site_python),
     ("%packaging-python", packaging_python),
     ("%python", config.python),
@@ -151,6 +156,8 @@ if "PIPEC_PACKAGING_VENV" in os.environ and os.path.exists(packaging_python):
     config.available_features.add("packaging")
 if "PIPEC_LSP_VENV" in os.environ and os.path.exists(lsp_python):
     config.available_features.add("pytest-lsp")
+if "PIPEC_ORTOOLS_VENV" in os.environ and os.path.exists(ortools_python):
+    config.available_features.add("ortools")
 if config.eigen_include:
     config.available_features.add("eigen")
 if (os.path.exists("/usr/bin/chromedriver") and os.path.exists("/usr/bin/chromium")
