@@ -43,7 +43,6 @@ struct Formula {
   std::vector<Polynomial> parts;
   bool isMax = false;
 
-  std::optional<Rational> value(llvm::ArrayRef<int64_t> atoms) const;
   /// `1`, `min(m, p)` or `(m + p)`, as a factor of a product.
   std::string text(llvm::ArrayRef<std::string> names, bool isFactor) const;
 };

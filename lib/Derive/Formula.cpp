@@ -95,13 +95,6 @@ std::string Polynomial::text(ArrayRef<std::string> names) const {
   return text.empty() ? "0" : text;
 }
 
-std::optional<Rational> Formula::value(ArrayRef<int64_t> atoms) const {
-  auto a = parts.front().value(atoms), b = parts.back().value(atoms);
-  if (!a || !b)
-    return std::nullopt;
-  return isMax ? std::max(*a, *b) : std::min(*a, *b);
-}
-
 std::optional<bool> FoundClause::holdsForever(ArrayRef<FitSample> rows) const {
   auto minus = [](std::optional<Rational> a, std::optional<Rational> b) {
     return a && b ? Rational::sub(*a, *b) : std::nullopt;

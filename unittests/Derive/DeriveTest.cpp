@@ -44,10 +44,14 @@ static size_t covered(const Clauses &clauses) {
 /// Whether the formulas have the values of the samples of their clauses.
 static bool hold(const Clauses &clauses, const FitSamples &samples) {
   for (const FoundClause &clause : clauses)
-    for (unsigned i : clause.condition.met.set_bits())
-      if (clause.values[0].value(samples.samples[i].atoms) !=
+    for (unsigned i : clause.condition.met.set_bits()) {
+      const auto &[parts, isMax] = clause.values[0];
+      auto a = parts.front().value(samples.samples[i].atoms),
+           b = parts.back().value(samples.samples[i].atoms);
+      if ((isMax ? std::max(a, b) : std::min(a, b)) !=
           samples.samples[i].values[0])
         return false;
+    }
   return true;
 }
 
