@@ -12,8 +12,10 @@ needed, and for its three deficiencies, where 7 is. These are simulated as in Ma
 Oliveira and Fernandes, "A Physiologically-based Model for Simulation of Color Vision
 Deficiency", 2009, at full severity. Of a recomputation or an optimizer step, 5 are
 needed where ranks have several chunks. Where they have one, kinds differ by 15, and by
-5 in the lightness L*, for print in gray. In lightness, neighbouring chunks differ by 12,
-and so do actions of FSDP, and copies out and in. Boxes or the lines around them have a
+5 in the lightness L*, for print in gray. In lightness, neighbouring chunks differ by 12
+(11.5 where there are four, for which the range has no room for more), and so do actions
+of FSDP, and copies out and in. The lightness of boxes with numbers is 55 to 90, but for
+optimizer steps. Boxes or the lines around them have a
 contrast of 3 to idle time, and numbers one of 4.5 to their boxes (WCAG 2.2, 1.4.11 and
 1.4.3).
 """
@@ -28,6 +30,8 @@ import tempfile
 
 NEEDED = {"normal": 10, "protan": 7, "deutan": 7, "tritan": 7}
 NEEDED_LIGHTNESS = 12
+NEEDED_OF_FOUR = 11.5
+LIGHTNESS = 55, 90
 # Kinds by their numbers in classes of pictures.
 KINDS = re.findall(r'^PIPEC_STEP_ROW\(\w+, "(\w+)"', (pathlib.Path(__file__).resolve().parents[1] / "lib" / "Support" / "Steps.def")
                    .read_text(encoding="utf-8"), re.M)
@@ -99,7 +103,7 @@ def pairs_of(colors):
         if a[1] == b[1]:
             # All optimizer steps have one color.
             if int(b[3]) - int(a[3]) == 1 and KINDS[int(a[1])] != "UPDATE":
-                yield "chunks", NEEDED, NEEDED_LIGHTNESS, a, b
+                yield "chunks", NEEDED, NEEDED_OF_FOUR if shades == 4 else NEEDED_LIGHTNESS, a, b
             continue
         extra = bool({KINDS[int(a[1])], KINDS[int(b[1])]} & {"R", "UPDATE"})
         if shades == 1:
@@ -118,7 +122,11 @@ def problems(colors):
         ratio = max(contrast(shown, colors["lane"]) for shown in (color, colors["box"] if "s" in name else color))
         if name[0] == "k" and ratio < 3:
             yield f"{name_of(name)} {color} has a contrast of {ratio:.2f} with idle time"
-        if re.fullmatch(r"k\ds\d", name) and (ratio := contrast(color, colors["t" + name[1]])) < 4.5:
+        is_box = re.fullmatch(r"k\ds\d", name)
+        light = lab(color, "normal")[0]
+        if is_box and KINDS[int(name[1])] != "UPDATE" and not LIGHTNESS[0] <= light <= LIGHTNESS[1]:
+            yield f"{name_of(name)} {color} has a lightness of {light:.1f}"
+        if is_box and (ratio := contrast(color, colors["t" + name[1]])) < 4.5:
             yield f"numbers on {name_of(name)} {color} have a contrast of {ratio:.2f}"
     for what, needed, lightness, a, b in pairs_of(colors):
         both = f"{name_of(a)} {colors[a]} and {name_of(b)} {colors[b]}"
@@ -140,6 +148,9 @@ def check(path, with_pairs):
         if not any(re.fullmatch(r"k\ds\d", name) for name in colors):
             raise SystemExit(f"{path}: there are no colors of steps for {scheme} pages")
         closest = {}
+        light = [(lab(color, "normal")[0], color) for name, color in colors.items()
+                 if re.fullmatch(r"k\ds\d", name) and KINDS[int(name[1])] != "UPDATE"]
+        print(f"{scheme} lightness:", " to ".join(f"{value:.1f} ({color})" for value, color in (min(light), max(light))))
         for what, needed, lightness, a, b in pairs_of(colors):
             measured = {vision: distance(colors[a], colors[b], vision) for vision in needed}
             if lightness:

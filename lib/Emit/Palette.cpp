@@ -29,15 +29,15 @@ struct Shades {
   uint32_t first, last, alone;
 };
 
-// On light and dark pages. Neighbouring shades differ by 12 in the lightness L*
-// of CIELAB, from 54 to 92, and kinds in their hue for all types of color
-// vision (utils/check-colours.py); where there is one chunk, kinds differ in
-// lightness too, for print in gray.
-constexpr Shades computes[] = {{StepKind::F, 0x5c7ce4, 0xdee8fb, 0x9db2f0},
-                               {StepKind::B, 0xbb6f39, 0xfde3c7, 0xf3d2b2},
-                               {StepKind::I, 0x229274, 0xc0f2dd, 0x229274},
-                               {StepKind::W, 0x838700, 0xe6ef84, 0x9ca121},
-                               {StepKind::R, 0x9473bb, 0xede5ed, 0x8a73de}};
+// On light and dark pages. The lightness L* of CIELAB is from 55 to 90, which
+// four neighbouring shades share evenly, and kinds differ in their hue for all
+// types of color vision (utils/check-colours.py); where there is one chunk,
+// kinds differ in lightness too, for print in gray.
+constexpr Shades computes[] = {{StepKind::F, 0x5b7fe6, 0xd9e2fa, 0xa8bfff},
+                               {StepKind::B, 0xb9743a, 0xffdcbe, 0xf9cba9},
+                               {StepKind::I, 0x329569, 0xbfecda, 0x299477},
+                               {StepKind::W, 0x728e04, 0xdcea95, 0xa5a92d},
+                               {StepKind::R, 0x9d71c7, 0xe7e0e8, 0x987eeb}};
 
 /// The color of a kind on light and on dark pages.
 struct Single {
@@ -70,9 +70,9 @@ Color fillColor(Scheme scheme, StepKind kind, unsigned shade, unsigned shades) {
   assert(found != std::end(computes) && "a kind that is not drawn as a box");
   if (shades == 1)
     return rgb(found->alone);
-  // Two shades are two steps apart.
-  constexpr unsigned whole = maxShades - 1;
-  unsigned part = shades == 2 ? 2 * shade : shade;
+  // Three shades share the whole range; two are two thirds of it apart.
+  constexpr unsigned whole = 6;
+  unsigned part = shade * (6 - shades);
   Color first = rgb(found->first), last = rgb(found->last);
   auto mix = [&](uint8_t a, uint8_t b) {
     return uint8_t((a * (whole - part) + b * part + whole / 2) / whole);

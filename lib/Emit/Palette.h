@@ -3,10 +3,9 @@
 //
 // Blue, orange, green and yellow, the hues of Okabe and Ito ("Color Universal
 // Design", 2008), which are distinguishable with all forms of color vision.
-// They also differ in lightness, in the order F (darkest), I, B, W, so they can
-// be told apart in grayscale, and from idle time, which has the color of the
-// page. Light and dark pages therefore have separate sets. The chunks of a rank
-// are shades of the color of their kind.
+// Where ranks have one chunk, they also differ in lightness, in the order I
+// (darkest), W, F, B, so they can be told apart in grayscale. Idle time has the
+// color of the page. The chunks of a rank are shades of the color of their kind.
 //
 // utils/check-colours.py measures these properties.
 //
