@@ -134,7 +134,7 @@ function heads() {
   ...chunkLegend(kinds), ...marks,
   ...withHost ? [legendItem("line", painter.kindColors(withHost, "l")?.[0], "memory on the host")] : []);
   byId("transfers").disabled = !scene.schedules.some((schedule) => schedule.transfers.n);
-  byId("memory").disabled = !scene.schedules.some((schedule) => schedule.lanes.some((lane) => lane.memory));
+  byId("memory").disabled = byId("curves").disabled = !scene.schedules.some((schedule) => schedule.lanes.some((lane) => lane.memory));
   byId("critical").disabled = !scene.schedules.some((schedule) => schedule.critical.length);
   byId("layout").hidden = scene.schedules.length < 2;
 }

@@ -63,7 +63,7 @@ class Painter extends RowPainter {
     this.paintSteps(scene, row, row.y, laneHeight);
     lane.sides.forEach((side, k) => this.paintSide(scene, row, side, row.sideY[k]));
     this.paintWaits(row);
-    if (scene.memory && lane.memory) this.paintMemory(row);
+    if (scene.memory && lane.memory) this[scene.curves ? "paintCurves" : "paintHeat"](row);
     g.restore();
     g.fillStyle = this.colors.ink;
     g.textAlign = "right";
@@ -85,7 +85,8 @@ class Painter extends RowPainter {
       const letters = [...name], shown = letters.length <= 13 ? name : letters.slice(0, 11).join("").trimEnd() + "...";
       if (key !== "fsdp" && sideHeight >= 7) g.fillText(shown, nameWidth - 6, row.sideY[k] + sideHeight / 2);
     });
-    if (withMemory) {
+    if (withMemory && !scene.curves) g.fillText("memory", nameWidth - 6, row.memoryY + memoryHeight / 2);
+    else if (withMemory) {
       g.fillText(sizeText(lane, schedule.memoryScale), nameWidth - 6, row.memoryY + 5);
       if (memoryHeight >= 16) g.fillText("0", nameWidth - 6, row.memoryY + memoryHeight - 4);
     }

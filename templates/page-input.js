@@ -102,11 +102,15 @@ map.addEventListener("pointerdown", (event) => {
 });
 map.addEventListener("pointermove", (event) => { if (event.buttons) mapMove(event); });
 
+const showCurves = () => {
+  toggle("curves");
+  if (scene.curves && !scene.memory) toggle("memory");
+};
 const keys = {
   "+": () => zoom(0.7), "=": () => zoom(0.7), "-": () => zoom(1 / 0.7), 0: fit,
   ArrowLeft: () => move(-80, 0), ArrowRight: () => move(80, 0), ArrowUp: () => move(0, -40), ArrowDown: () => move(0, 40),
   PageUp: () => move(0, axisHeight - painter.height), PageDown: () => move(0, painter.height - axisHeight),
-  c: () => toggle("critical"), t: () => toggle("transfers"), m: () => toggle("memory"),
+  c: () => toggle("critical"), t: () => toggle("transfers"), m: () => toggle("memory"), v: showCurves,
   l: () => scene.schedules.length > 1 && toggle("rankByRank"), "/": () => byId("search").focus(),
   Escape: () => {
     select(null);
@@ -139,6 +143,7 @@ byId("fit").onclick = fit;
 byId("critical").onclick = () => toggle("critical");
 byId("transfers").onclick = () => toggle("transfers");
 byId("memory").onclick = () => toggle("memory");
+byId("curves").onclick = showCurves;
 byId("layout").onclick = () => toggle("rankByRank");
 byId("savesvg").onclick = saveSvg;
 byId("savepng").onclick = savePng;

@@ -15,11 +15,13 @@ const stripePitch = 2.4, stripeColor = "#111827", leastStriped = 18;
 const barHeight = 2, kindBars = { B: [0, 1], I: [0, 1 / 2], W: [1 / 2, 1], R: [1 / 3, 2 / 3] };
 // Heights of the bands of a row; they grow when there is room.
 let laneHeight = 24, sideHeight = 8, memoryHeight = 20;
+// That of memory: of curves, of a strip, and of two.
+const memoryHeights = { curves: 20, heat: 6, heatWithHost: 13 }, heatLevels = 8;
 
 function cssColors() {
   const style = getComputedStyle(document.documentElement);
   const color = (name) => style.getPropertyValue("--" + name).trim();
-  return Object.fromEntries(["page", "ink", "soft", "lane", "line", "edge", "box", "accent", "path", "act", "grad", "mem", "alert"]
+  return Object.fromEntries(["page", "ink", "soft", "lane", "line", "edge", "box", "accent", "path", "act", "grad", "mem", "heat", "alert"]
     .map((name) => [name, color(name)]));
 }
 
@@ -29,10 +31,12 @@ function channels(hex) {
 
 // The rows of the page, top to bottom, and their places. They become lower to fit
 // the page, down to what can be read.
-function layOut(schedules, rankByRank, withMemory, room) {
+function layOut({ schedules, rankByRank, memory, curves }, room) {
+  const hasHost = schedules.some(({ lanes }) => lanes.some(({ host }) => host));
+  const memoryView = memoryHeights[curves ? "curves" : hasHost ? "heatWithHost" : "heat"];
   const place = (scale) => {
-    [laneHeight, sideHeight, memoryHeight] = [24, 8, 20].map((height) => Math.round(height * scale));
-    return placeRows(schedules, rankByRank, withMemory, Math.min(scale, 1));
+    [laneHeight, sideHeight, memoryHeight] = [24, 8, memoryView].map((height) => Math.round(height * scale));
+    return placeRows(schedules, rankByRank, memory, Math.min(scale, 1));
   };
   const usual = place(1);
   if (usual.height < room) return place(Math.min(2, room / usual.height));

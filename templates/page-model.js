@@ -41,9 +41,10 @@ function readSchedule(block) {
     + (schedule.most < 2 ? 0 : schedule.most <= 26 ? 1 : 1 + String(schedule.most - 1).length);
   schedule.count = schedule.lanes.reduce((sum, lane) => sum + countSteps(lane), 0);
   schedule.memoryPeak = schedule.lanes.reduce((peak, lane) => Math.max(peak, lane.peak), 0);
+  schedule.heatScale = schedule.lanes.reduce((scale, lane) => Math.max(scale, lane.hostPeak ?? 0), schedule.memoryPeak) || 1;
   // A limit far above all peaks would flatten the curves.
   schedule.memoryScale = schedule.lanes.reduce(
-    (scale, lane) => Math.max(scale, lane.hostPeak ?? 0, lane.limit <= 2 * schedule.memoryPeak ? lane.limit : 0), schedule.memoryPeak) || 1;
+    (scale, lane) => Math.max(scale, lane.limit <= 2 * schedule.memoryPeak ? lane.limit : 0), schedule.heatScale);
   schedule.idle = (lane) => schedule.makespan ? `${(100 * (1 - lane.work / schedule.makespan)).toFixed(1)} %` : "";
   return schedule;
 }
@@ -106,7 +107,7 @@ function readSteps(json, schedule, unit) {
     first: new Uint32Array(n), stop: new Uint32Array(n),
     critical: new Uint8Array(n),
     // The number of the gap before a step, from 1 on; 0 without a gap.
-    gap: new Uint32Array(n), why: json.w, nth: new Uint32Array(n), narrowest: new Map(), unit,
+    gap: new Uint32Array(n), why: json.w, narrowest: new Map(), unit,
   };
   let at = schedule.from, group = 0, overlap = 0, gaps = 0;
   for (let i = 0; i < n;) {
@@ -129,9 +130,7 @@ function readSteps(json, schedule, unit) {
     }
     i = end;
   }
-  const counts = Object.fromEntries([...computeKinds].map((kind) => [kind, 0]));
   for (let i = 0; i < n; ++i) {
-    lane.nth[i] = counts[lane.kind[i]]++;
     const type = typeOfStep(lane, i), width = lane.right[i] - lane.left[i];
     if (!(lane.narrowest.get(type) <= width)) lane.narrowest.set(type, width);
   }

@@ -65,17 +65,11 @@ class RowPainter {
 
   // Which steps of a lane are drawn with their numbers, as in lib/Emit/DrawingLanes.cpp:
   // those of a kind, chunk and form all are if the longest number fits each of them,
-  // else none; if that leaves none, every second, fifth or tenth of the first kind,
-  // except beside streams, where most steps are next to gaps.
+  // else none.
   labelled(lane, schedule) {
     const perUnit = (this.right - nameWidth) / (this.t1 - this.t0);
     const room = 6.5 * (schedule.labelLetters + (this.withKinds ? 1 : 0)) + 4;
-    const fits = new Set();
-    for (const [type, width] of lane.narrowest) if (width * perUnit > room) fits.add(type);
-    if (fits.size || lane.streams.some(({ n }) => n)) return { fits, every: 0 };
-    const kind = [...computeKinds].find((one) => lane.kind.includes(one)), types = [...lane.narrowest];
-    const least = Math.min(...types.filter(([type]) => computeKinds[Math.floor(type / 0x100000000)] === kind).map(([, width]) => width));
-    return { fits, kind, every: [2, 5, 10].find((n) => n * least * perUnit > room) ?? 0 };
+    return new Set([...lane.narrowest].filter(([, width]) => width * perUnit > room).map(([type]) => type));
   }
 
   // The steps of a lane between t0 and t1, in a band of a canvas.
@@ -88,8 +82,8 @@ class RowPainter {
     // The frames of overlaps, drawn around all members after them: [left, right].
     const frames = [];
     let framed = -1;
-    // The numbers, which may extend over the next step: [text, middle, color, alpha, color below it if it does].
-    const labels = [], { fits, kind, every } = height === laneHeight ? this.labelled(lane, schedule) : {};
+    // The numbers: [text, middle, color, alpha].
+    const labels = [], fits = height === laneHeight ? this.labelled(lane, schedule) : null;
     const flush = () => {
       if (pixel >= 0 && area > 0) {
         const idle = Math.max(0, 1 - area);
@@ -144,15 +138,12 @@ class RowPainter {
         if (bar) g.fillRect(a + 0.6 + (b - a - 2.2) * bar[0], y + height - barHeight - 1, (b - a - 2.2) * (bar[1] - bar[0]), barHeight);
         g.globalAlpha = faded ? 0.2 : 1;
       }
-      const isNth = every && lane.kind[i] === kind && lane.nth[i] % every === 0;
-      if (height === laneHeight && (isNth || fits.has(typeOfStep(lane, i)))) {
+      if (fits?.has(typeOfStep(lane, i))) {
         const name = (this.withKinds || lane.microbatch[i] < 0 ? lane.kind[i] : "") + unitName(lane, i) + chunkName(schedule, lane, i);
         // The part of the step that is in view has the number.
-        const left = isNth ? a : Math.max(a, nameWidth), right = isNth ? b : Math.min(b, this.right);
-        const middle = (left + right) / 2, half = labelWidth(name) / 2;
-        if (isNth ? middle - half > nameWidth - 1 && middle + half < this.right : right - left > 2 * half + 4)
-          labels.push([name, middle, faded ? this.colors.soft : this.kindColors(schedule, lane.kind[i]).at(-1), faded ? 0.5 : 1,
-            isNth && !faded && right - left < 2 * half + 2 ? color : null]);
+        const left = Math.max(a, nameWidth), right = Math.min(b, this.right);
+        if (right - left > labelWidth(name) + 4)
+          labels.push([name, (left + right) / 2, faded ? this.colors.soft : this.kindColors(schedule, lane.kind[i]).at(-1), faded ? 0.5 : 1]);
       }
       g.globalAlpha = 1;
       if (scene.critical && lane.critical[i] && scene.microbatch === null && height === laneHeight) {
@@ -166,12 +157,8 @@ class RowPainter {
     g.lineWidth = 1.2;
     for (const [a, b] of frames) if (b - a > 4) g.strokeRect(a - 0.5, y - 0.5, b - a, height + 1);
     g.textAlign = "center";
-    for (const [name, x, color, alpha, plate] of labels) {
+    for (const [name, x, color, alpha] of labels) {
       g.globalAlpha = alpha;
-      if (plate) {
-        g.fillStyle = plate;
-        g.fillRect(x - labelWidth(name) / 2 - 1, y + height / 2 - 6, labelWidth(name) + 2, 12);
-      }
       g.fillStyle = color;
       g.fillText(name, x, y + height / 2 + 0.5);
     }
@@ -222,7 +209,33 @@ class RowPainter {
     }
   }
 
-  paintMemory(row) {
+  // Strips, the darker the more memory, as in lib/Emit/DrawingLanes.cpp.
+  paintHeat(row) {
+    const { g } = this, { memory, host } = row.lane, { from, to, heatScale } = row.schedule;
+    const height = host ? (memoryHeight - 1) / 2 : memoryHeight, right = this.x(Math.min(this.t1, to));
+    const strips = [[memory, this.colors.heat], ...host ? [[host, this.kindColors(row.schedule, "l")?.[0] ?? this.colors.ink]] : []];
+    for (const [k, [{ n, start, value }, color]] of strips.entries()) {
+      const y = row.memoryY + k * (height + 1);
+      g.fillStyle = color;
+      // Levels that end in one pixel are drawn as the highest of them.
+      let left = this.x(Math.max(this.t0, from)), most = 0;
+      for (let i = Math.max(0, lowerBound(n, (k) => start[k] > this.t0) - 1); i < n && start[i] < this.t1; ++i) {
+        const end = Math.round(i + 1 < n ? Math.min(this.x(start[i + 1]), right) : right);
+        if (!most) left = Math.max(left, Math.round(this.x(start[i])));
+        most = Math.max(most, value[i]);
+        if (end <= left) continue;
+        g.globalAlpha = Math.ceil(heatLevels * most / heatScale) / heatLevels;
+        if (most > 0) g.fillRect(left, y, end - left, height);
+        [left, most] = [end, 0];
+      }
+      g.globalAlpha = 1;
+      g.strokeStyle = this.colors.soft;
+      g.lineWidth = 0.6;
+      g.strokeRect(this.x(from) + 0.5, y + 0.3, this.x(to) - this.x(from) - 1, height - 0.6);
+    }
+  }
+
+  paintCurves(row) {
     const { g } = this;
     const { memory, host } = row.lane;
     const base = row.memoryY + memoryHeight;

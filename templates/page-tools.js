@@ -121,7 +121,8 @@ function findNext(direction) {
 
 //--- The address of a view: #t=FROM:TO&top=PIXELS&m=MICROBATCH&step=NAME&show=...
 
-const shownToggles = () => ["critical", "transfers", "memory", "rankByRank"].filter((name) => scene[name]).join(",");
+const toggles = ["critical", "transfers", "memory", "curves", "rankByRank"];
+const shownToggles = () => toggles.filter((name) => scene[name]).join(",");
 // What is shown before anything is changed; null until the page is complete.
 let usualShown = null, noting = 0, applying = false;
 // What a page that has this one in a frame does with the address; `pipec serve` sets it.
@@ -164,7 +165,7 @@ function applyHash() {
   const parts = new URLSearchParams(location.hash.slice(1));
   applying = true;
   const shown = (parts.get("show") ?? usualShown).split(",");
-  for (const name of ["critical", "transfers", "memory", "rankByRank"])
+  for (const name of toggles)
     if (scene[name] !== shown.includes(name)) toggle(name);
   const microbatch = /^\d+$/.test(parts.get("m") ?? "") ? Number(parts.get("m")) : null;
   if (microbatch !== scene.microbatch) follow(microbatch);

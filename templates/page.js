@@ -6,7 +6,7 @@ const canvas = byId("view"), map = byId("map"), tip = byId("tip");
 const painter = new Painter(canvas), mapPainter = new Painter(map);
 const scene = {
   schedules: [], rows: [], height: 0, view: { from: 0, to: 1, top: 0 },
-  microbatch: null, paths: [], critical: false, criticalPaths: [], transfers: false, memory: false,
+  microbatch: null, paths: [], critical: false, criticalPaths: [], transfers: false, memory: false, curves: false,
   rankByRank: false, cursor: null, sparse: null, selected: null, told: false, phaseRow: null,
 };
 let overview = null, asked = false;
@@ -122,7 +122,7 @@ function help() {
   if (matchMedia("(pointer: coarse)").matches)
     return "Tap a step: what it is; again: follow its micro-batch. Two fingers: zoom. Drag: move.";
   return "Wheel: zoom. Drag: move. Click a step: follow its micro-batch. Keys: + - 0, arrows, / to find, "
-    + "Shift and arrows to select, Enter to follow, c, t, m, l.";
+    + "Shift and arrows to select, Enter to follow, c, t, m, v, l.";
 }
 
 function toggle(name, value = !scene[name]) {
@@ -131,7 +131,7 @@ function toggle(name, value = !scene[name]) {
   scene[name] = value;
   noteState();
   button.setAttribute("aria-pressed", value);
-  if (name === "memory" || name === "rankByRank") arrange();
+  if (["memory", "curves", "rankByRank"].includes(name)) arrange();
   else redraw();
 }
 
@@ -142,7 +142,7 @@ function arrange() {
   const letters = scene.schedules.flatMap((schedule) => schedule.lanes.map((lane) => scene.memory ? peakText(lane).length : 0));
   sideWidth = painter.width < 560 ? 8 : Math.max(68, 16 + Math.ceil(6.5 * letters.reduce((a, b) => Math.max(a, b), 0)));
   scene.phaseRow = null;
-  const { rows, height } = layOut(scene.schedules, scene.rankByRank, scene.memory, painter.height - axisHeight);
+  const { rows, height } = layOut(scene, painter.height - axisHeight);
   scene.rows = rows;
   scene.height = height;
   scene.criticalPaths = scene.schedules.map((schedule) => {
@@ -172,9 +172,11 @@ function show(blocks) {
     }
     return schedule;
   });
-  // Curves of several schedules have one scale.
-  const scale = Math.max(...scene.schedules.map((schedule) => schedule.memoryScale));
-  for (const schedule of scene.schedules) schedule.memoryScale = scale;
+  // The memory of several schedules has one scale.
+  for (const name of ["memoryScale", "heatScale"]) {
+    const scale = Math.max(...scene.schedules.map((schedule) => schedule[name]));
+    for (const schedule of scene.schedules) schedule[name] = scale;
+  }
   scene.selected = null;
   scene.told = false;
   heads();

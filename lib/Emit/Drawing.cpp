@@ -94,13 +94,14 @@ void Drawing::drawSymbol(const LegendItem &item) {
     std::vector<Canvas::Point> stripes;
     for (unsigned shade = 0; shade != shades; ++shade) {
       int64_t each = item.room / shades, left = item.x + shade * each;
-      // Higher, for the stripes above the letter.
+      // Higher, for the stripes above the letter, but within its row.
+      int64_t top = item.y - 25;
       canvas.rect(("k" + Twine(unsigned(kind)) + "s" + Twine(shade)).str(),
-                  left, item.y - 50, each, 170);
-      addStripes(shade, left, left + each, item.y - 50, stripes);
+                  left, top, each, 170);
+      addStripes(shade, left, left + each, top, stripes);
       if (picture.numShaded() <= maxShades)
         text("num t" + std::to_string(unsigned(kind)), left + each / 2,
-             item.y + 95, shadedName(shade));
+             item.y + 120, shadedName(shade));
     }
     return canvas.path("stripe", stripes);
   }

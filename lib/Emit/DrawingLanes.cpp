@@ -17,10 +17,7 @@ namespace {
 /// Chooses the steps of a lane that are drawn with their numbers. Numbers do
 /// not end within a lane because they get longer: the steps of one kind, chunk
 /// and form all have theirs if every number of the picture fits every one of
-/// them, and otherwise none has. If that leaves none, every second, fifth or
-/// tenth step of the first kind has one, which extends over its neighbours,
-/// except beside streams of stages, where most steps are next to gaps.
-/// templates/page-rows.js does the same.
+/// them, and otherwise none has. templates/page-rows.js does the same.
 class StepLabels {
 public:
   /// Steps of the same width, as a rule.
@@ -38,33 +35,13 @@ public:
     auto [it, isNew] = narrowest.try_emplace(type, width);
     it->second = std::min(it->second, width);
   }
-  /// After all steps have been added, and before the first `shows`.
-  void choose(bool mayExtend) {
-    std::optional<int64_t> least;
-    for (const auto &[type, width] : narrowest) {
-      if (width >= room)
-        return;
-      if (type.kind == narrowest.begin()->first.kind)
-        least = std::min(least.value_or(width), width);
-    }
-    for (unsigned n : {2, 5, 10})
-      if (mayExtend && least && n * *least >= room) {
-        every = n;
-        return;
-      }
-  }
-  /// Whether the next step of the lane has its number.
-  bool shows(const Type &type) {
-    if (!every)
-      return narrowest.at(type) >= room;
-    return type.kind == narrowest.begin()->first.kind && count++ % every == 0;
-  }
+  /// Whether a step has its number, after all have been added.
+  bool shows(const Type &type) const { return narrowest.at(type) >= room; }
 
 private:
   int64_t room;
   /// The narrowest step of each type.
   std::map<Type, int64_t> narrowest;
-  unsigned every = 0, count = 0;
 };
 
 } // namespace
@@ -203,7 +180,6 @@ void Drawing::drawLane(unsigned rank) {
                        int64_t right) {
     labels.add(typeOf(group, list[i]), right - left);
   });
-  labels.choose(/*mayExtend=*/schedule.streams.empty());
   // First the boxes, then lines, frames and numbers on them.
   canvas.open("box", 0);
   forEachBox(
@@ -232,32 +208,15 @@ void Drawing::drawLane(unsigned rank) {
                 laneHeight + 14);
     canvas.endLine();
   });
-  // Numbers that extend over other steps have the color of their own below
-  // them.
-  struct Label {
-    std::string style, text;
-    int64_t x;
-  };
-  std::vector<Label> shown;
   forEachBox(rank, [&](const Picture::Group &group, size_t i, int64_t left,
                        int64_t right) {
     Step step = list[i];
     if (!labels.shows(typeOf(group, step)))
       return;
-    std::string kind = std::to_string(unsigned(step.kind()));
-    shown.push_back({"num t" + kind, number(rank, step), (left + right) / 2});
-    const Label &label = shown.back();
-    int64_t wide = digitWidth * int64_t(label.text.size()) + 20;
-    if (right - left >= wide)
-      return;
-    canvas.rect("k" + kind + "s" + std::to_string(shade(rank, step)),
-                label.x - wide / 2, 50, wide, 120);
+    text("num t" + std::to_string(unsigned(step.kind())), (left + right) / 2,
+         145, number(rank, step));
     canvas.endLine();
   });
-  for (const Label &label : shown) {
-    text(label.style, label.x, 145, label.text);
-    canvas.endLine();
-  }
 }
 
 /// Draws the `n`-th lane of posted steps.
