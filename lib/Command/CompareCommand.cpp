@@ -249,6 +249,7 @@ void Compare::evaluate(CandidateEvaluator &evaluator,
     StringRef path = source.inputPath();
     bool isLibrary = sys::path::parent_path(path) == search.libraryFolder();
     std::string input = (isLibrary ? sys::path::stem(path) : path).str();
+    candidate.origin = isLibrary ? "library" : source.path().str();
     if (input.size() > 1 && input[0] == '-') // not an option
       input.insert(0, "./");
     candidate.input.push_back(std::move(input));

@@ -74,6 +74,9 @@ struct Candidate {
   std::string name;
   /// The file that it is read from; empty for one that was found.
   std::string path;
+  /// `library` or the file, which tells it from another one of its name; after
+  /// `Comparison::sort` empty if there is none.
+  std::string origin;
   /// The words with which a command line names it: a name or a file, and an
   /// option if the file has several schedules.
   std::vector<std::string> input;
@@ -122,9 +125,13 @@ struct Candidate {
   /// The order of a list: candidates that fit, by makespan, peak and name, then
   /// the others.
   bool isBefore(const Candidate &other) const;
+  /// `zbv`, `zbv (library)`
+  std::string shownName() const {
+    return origin.empty() ? name : name + " (" + origin + ")";
+  }
   /// `zbv`, `interleaved (chunks = 2)`
   std::string title() const {
-    return params.empty() ? name : name + " (" + params + ")";
+    return params.empty() ? shownName() : shownName() + " (" + params + ")";
   }
 };
 

@@ -13,6 +13,7 @@
 
 #include <map>
 #include <numeric>
+#include <set>
 
 using namespace llvm;
 
@@ -79,7 +80,12 @@ static std::vector<std::string> figureCells(const Candidate &candidate) {
 void Comparison::sort(StringRef key) {
   using Outcome = Candidate::Outcome;
   sortKey = key.str();
-  for (const Candidate &candidate : candidates) {
+  std::map<std::string, std::set<std::string>> origins;
+  for (const Candidate &candidate : candidates)
+    origins[candidate.name].insert(candidate.origin);
+  for (Candidate &candidate : candidates) {
+    if (origins[candidate.name].size() == 1)
+      candidate.origin.clear();
     simulated |= candidate.figures.has_value();
     anyFits |= candidate.outcome == Outcome::Fits;
     kinds |= candidate.kinds;
@@ -110,7 +116,7 @@ void Comparison::fold() {
     llvm::append_values(key, candidate.layout, candidate.target,
                         std::to_string(candidate.order.first),
                         std::to_string(candidate.order.second));
-    bool sameName = last && last->name == candidate.name &&
+    bool sameName = last && last->shownName() == candidate.shownName() &&
                     last->layout == candidate.layout &&
                     last->target == candidate.target &&
                     figureCells(*last) == cells;
@@ -239,14 +245,14 @@ void Comparison::printRows(raw_ostream &os, size_t width) const {
       const Candidate &one = candidates[end];
       if (one.bound && bound.empty())
         bound = decimalText(*one.bound);
-      if (one.name == first.name)
+      if (one.shownName() == first.shownName())
         params += (params.empty() ? "" : "; ") + one.params;
       else
         also += (also.empty() ? "" : ", ") + one.title();
     }
     std::vector<std::string> cells = {
         std::to_string(first.place),
-        first.name + (first.assumed.empty() ? "" : " ~"), params,
+        first.shownName() + (first.assumed.empty() ? "" : " ~"), params,
         showsLayout() ? first.layout : "", first.target};
     std::vector<std::string> figures = figureCells(first);
     for (auto [column, cell] : zip(figureColumns, figures))
@@ -299,7 +305,7 @@ void Comparison::printOthers(raw_ostream &os, Candidate::Outcome outcome,
     if (candidate.outcome != outcome)
       continue;
     any = true;
-    others.row({candidate.name, candidate.params,
+    others.row({candidate.shownName(), candidate.params,
                 showsLayout() ? candidate.layout : "", candidate.target,
                 candidate.reason});
   }

@@ -49,8 +49,8 @@ void Comparison::printCsv(raw_ostream &os) const {
   os << '\n';
   for (const Candidate &candidate : candidates) {
     bool fits = candidate.outcome == Candidate::Outcome::Fits;
-    os << csvCell(candidate.name) << ',' << csvCell(candidate.params) << ','
-       << (fits ? "true" : "false") << ',' << csvCell(candidate.reason);
+    os << csvCell(candidate.shownName()) << ',' << csvCell(candidate.params)
+       << ',' << (fits ? "true" : "false") << ',' << csvCell(candidate.reason);
     for (const FigureColumn &column : figureColumns)
       os << ',' << (candidate.figures ? csvNumber(column.of(candidate)) : "");
     os << ',' << csvCell(candidate.layout) << ',' << candidate.target << ',';
@@ -87,6 +87,7 @@ static void printVerdicts(json::OStream &json, const Verdicts &verdicts) {
 static void printCandidate(json::OStream &json, const Candidate &candidate) {
   json.attribute("name", json::fixUTF8(candidate.name));
   json.attribute("file", textOrNull(candidate.path));
+  json.attribute("origin", textOrNull(candidate.origin));
   writeParams(json, candidate.values);
   json.attribute("layout", textOrNull(candidate.layout));
   json.attribute("target", textOrNull(candidate.target));
@@ -140,8 +141,8 @@ void Comparison::print(json::OStream &json) const {
   json.attribute("costs", costs());
   assumed.write(json);
   writeRounding(rounding, json);
-  json.attribute(
-      "model", textOrNull(options.model ? options.model->name() : ""));
+  json.attribute("model",
+                 textOrNull(options.model ? options.model->name() : ""));
   writeObjects(json, "schedules", candidates, [&](const Candidate &candidate) {
     printCandidate(json, candidate);
   });
