@@ -12,6 +12,8 @@ import pipec
 class Axes:
     """Takes every call, and keeps it."""
 
+    figure = None
+
     def __init__(self):
         self.calls = []
 
@@ -44,12 +46,18 @@ assert [a + b for a, b in zip(busy, idle)] == [one.makespan for one in compared]
 assert axes.of("set_yticks")[0][0][1] == [one.name for one in compared]
 axes = Axes()
 assert len(compared.plot(axes, top=1).of("text")) == 1
-# Equal names have their parameters.
+# Equal names have their parameters, and where they are from.
 twice = pipec.compare("interleaved", ranks=2, microbatches=4, library=False, chunks=[2, 3])
 axes = Axes()
 twice.plot(axes)
 labels = axes.of("set_yticks")[0][0][1]
 assert len(set(labels)) == len(labels) == 2 and "chunks = 3" in str(labels), labels
+
+own = pipec.compile("gpipe", ranks=2, microbatches=4)
+axes = Axes()
+pipec.compare(own, "gpipe", ranks=2, microbatches=4, library=False).plot(axes)
+labels = axes.of("set_yticks")[0][0][1]
+assert len(set(labels)) == 2 and "gpipe (library)" in labels, labels
 
 for call, kind, message in (
         (lambda: pipec.search(ranks=2, microbatches=4, effort=1, library=False).plot(Axes()), ValueError, "no frontier"),
@@ -78,6 +86,23 @@ if importlib.util.find_spec("matplotlib"):
         assert all(label.get_window_extent().x0 >= 0 for label in axes.get_yticklabels()), axes
         assert all(axes.bbox.containsx(text.get_window_extent().x1) for text in axes.texts), axes
         assert legend.y0 >= axes.bbox.y1, (legend, axes.bbox)
+    # Whole names are in small figures, too, also in a part of one.
+    import matplotlib.pyplot
+
+    for size in (3.2, 2.4), (2.4, 1.8):
+        figure = matplotlib.pyplot.figure(figsize=size)
+        for axes in figure.add_subplot(), matplotlib.pyplot.figure(figsize=size).subfigures().add_subplot():
+            twice.plot(axes)
+            axes.figure.figure.canvas.draw()
+            boxes = [label.get_window_extent() for label in axes.get_yticklabels()]
+            assert all(box.x0 >= 0 for box in boxes) and axes.bbox.width > 0.3 * axes.figure.bbox.width, (size, boxes)
+            assert all(one.y0 >= other.y1 - 1 for one, other in zip(boxes, boxes[1:])), (size, boxes)
+            for drawn in [*axes.texts, axes.xaxis.label, axes.get_legend()]:
+                box = drawn.get_window_extent()
+                assert box.x0 >= 0 and box.x1 <= axes.figure.figure.bbox.x1 and box.y0 >= 0, (size, drawn, box)
+    # Bounds are seen where they are equal to the makespans.
+    for makespan, bound in zip(found.plot().lines[::2], found.plot().lines[1::2]):
+        assert bound.get_linewidth() > 2 * makespan.get_linewidth() and bound.get_zorder() < makespan.get_zorder(), bound
     # Between two limits the makespan is that of the lower one.
     assert all(line.get_drawstyle() == "steps-post" for line in found.plot().lines)
 sys.modules["matplotlib"] = sys.modules["matplotlib.pyplot"] = None

@@ -52,6 +52,8 @@ class Candidate:
     """Whether it exists, and its ranks have room for it."""
     reason: str | None
     """Why it does not fit."""
+    origin: str | None = None
+    """`library` or its file, if schedules of this name are from different places."""
     place: int | None = None
     """Its row; schedules with the same order and figures share one."""
     search: FoundBy | None = None
@@ -80,7 +82,12 @@ class Candidate:
         params = f" ({', '.join(f'{name} = {value}' for name, value in self.params.items())})" if self.params else ""
         figures = "" if self.makespan is None else f"makespan {rounded(self.makespan)}, peak {rounded(self.peak or 0)}"
         why = f"does not fit: {self.reason}" if not self.fits else f"fits by {self.memory_by}" if self.memory_by else ""
-        return f"<Candidate {self.name}{params}: {'; '.join(filter(None, (figures, why)))}>"
+        return f"<Candidate {shown_name(self)}{params}: {'; '.join(filter(None, (figures, why)))}>"
+
+
+def shown_name(candidate: Candidate) -> str:
+    """Its name, and where it is from if another one has the same name."""
+    return candidate.name + (f" ({candidate.origin})" if candidate.origin else "")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -134,7 +141,7 @@ class Comparison:
         return sum(candidate.fits for candidate in self.schedules)
 
     def __repr__(self) -> str:
-        best = f", the best {self.best.name} with makespan {rounded(self.best.makespan or 0)}" if self.best else ""
+        best = f", the best {shown_name(self.best)} with makespan {rounded(self.best.makespan or 0)}" if self.best else ""
         return (f"<pipec.Comparison: {self.ranks} ranks, {self.microbatches} micro-batches: "
                 f"{len(self)} of {len(self.schedules)} fit{best}>")
 
@@ -144,7 +151,7 @@ class Comparison:
         columns = ["name", "params", "makespan", "bubble_makespan", "peak", "transfers", *self.commands]
         rows = ["".join(f"<th>{html.escape(name)}</th>" for name in columns)]
         for one in self:
-            cells: list[Any] = [one.name, ", ".join(f"{name} = {value}" for name, value in one.params.items()), one.makespan,
+            cells: list[Any] = [shown_name(one), ", ".join(f"{name} = {value}" for name, value in one.params.items()), one.makespan,
                                 f"{one.bubble_makespan:.4f}", one.peak, one.transfers,
                                 *(one.frameworks[name].runs_as or "-" for name in self.commands)]
             rows.append("".join(f"<td>{html.escape(str(cell))}</td>" for cell in cells))
@@ -205,5 +212,6 @@ def compare(*schedules: Input, ranks: int, microbatches: int, slices: int | None
         out, diagnostics = run(command, findings=True, interruptible=bool(search), names=inputs.names)
         data = load(out, False)
         for candidate in data["schedules"]:
-            candidate["file"] = inputs.names.get(candidate["file"], candidate["file"])
+            for place in "file", "origin":
+                candidate[place] = inputs.names.get(candidate[place], candidate[place])
     return read(Comparison, data, False, diagnostics=tuple(diagnostics))
