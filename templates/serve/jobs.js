@@ -52,10 +52,10 @@ function showResult(id, messages, figures, ...parts) {
 const problems = (messages) => element("ul", {}, ...messages.map(({ severity, message, notes }) =>
   element("li", { class: severity }, `${severity}: ${shownText(message)}`, notes?.length ? problems(notes) : null)));
 
-/// A table of results; the first row has the names of the columns.
-const table = (attributes, names, rows) => element("table", attributes,
-  element("tr", {}, ...names.map((name) => element("th", { scope: "col" }, name))),
-  ...rows.map((cells) => element("tr", {}, ...cells.map((cell) => element("td", {}, cell instanceof Node ? cell : String(cell ?? ""))))));
+/// A table of results; the first row has the names of the columns. If it is wider than the page, the first column stays.
+const table = (attributes, names, rows) => element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Table" },
+  element("table", attributes, element("tr", {}, ...names.map((name) => element("th", { scope: "col" }, name))),
+    ...rows.map((cells) => element("tr", {}, ...cells.map((cell) => element("td", {}, cell instanceof Node ? cell : String(cell ?? "")))))));
 
 /// Shows a schedule beside the program, in the picture.
 function showBeside(changes) {
@@ -64,11 +64,12 @@ function showBeside(changes) {
 }
 
 function showComparison({ output: comparison, diagnostics }) {
-  const row = ({ name, makespan, bubble_makespan: bubble, memory, reason, fits }) => {
-    const open = config.examples.find((one) => one.group === "Library" && one.name === name);
+  const row = ({ name, file, origin, makespan, bubble_makespan: bubble, memory, reason, fits }) => {
+    const isOwn = file === "<stdin>", shownName = name + (isOwn ? " (this program)" : origin ? ` (${origin})` : "");
+    const open = !isOwn && config.examples.find((one) => one.group === "Library" && one.name === name);
     return [element("button", { type: "button", class: "link", title: "Show beside the program",
       onclick: () => showBeside({ withName: name }),
-      disabled: config.saved || makespan === null || !config.library.some((one) => one.name === name) }, name),
+      disabled: config.saved || isOwn || makespan === null || !config.library.some((one) => one.name === name) }, shownName),
     makespan, percent(bubble), memory, reason ?? (fits === false ? "does not fit" : ""),
     open ? element("button", { type: "button", class: "link live", "aria-label": `Open ${name}`, title: "Open in place of the program",
       onclick: () => openProgram(open.program) }, "Open") : ""];
