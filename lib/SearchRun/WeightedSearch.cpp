@@ -42,15 +42,17 @@ static std::vector<Rational> factorsOf(const CostSettings &costs,
 }
 
 /// All lists and orders take at least all steps of a rank, after the steps
-/// before it of the micro-batch for which these are shortest. 0 if overlaps may
-/// save time, or where numbers do not fit.
+/// before it of the micro-batch for which these are shortest, times the least
+/// factor of an overlap. 0 if overlaps have times of their own, or where
+/// numbers do not fit.
 static Rational boundOfWork(const Schedule &header, const BatchWeights &batch) {
   const CostSettings &costs = header.costs;
-  for (const CostSettings::Overlap &overlap : costs.overlaps)
-    if (!overlap.isFactor || overlap.cost < Rational(1))
+  Rational factor = std::min(Rational(1), costs.general(Figure::Overlap));
+  for (const CostSettings::Overlap &overlap : costs.overlaps) {
+    if (!overlap.isFactor)
       return 0;
-  if (costs.general(Figure::Overlap) < Rational(1))
-    return 0;
+    factor = std::min(factor, overlap.cost);
+  }
   bool fits = true;
   auto add = [&](Rational &sum, std::optional<Rational> value) {
     auto next = value ? Rational::add(sum, *value) : std::nullopt;
@@ -71,15 +73,15 @@ static Rational boundOfWork(const Schedule &header, const BatchWeights &batch) {
       const auto &row = batch.weights[batch.perStage ? stage : 0].values;
       for (unsigned slice = 0; slice != header.numSlices; ++slice) {
         UnitPlace unit{.slice = slice};
-        auto factor =
+        auto weight =
             times(costs.factorOf(stage, rank, i * header.numSlices + slice,
                                  header.numSlices),
                   row[i]);
-        auto forward = times(costs.of(StepKind::F, stage, rank, unit), factor);
+        auto forward = times(costs.of(StepKind::F, stage, rank, unit), weight);
         Rational halves;
         for (StepKind kind : {StepKind::I, StepKind::W})
-          add(halves, times(costs.of(kind, stage, rank, unit), factor));
-        auto whole = times(costs.of(StepKind::B, stage, rank, unit), factor);
+          add(halves, times(costs.of(kind, stage, rank, unit), weight));
+        auto whole = times(costs.of(StepKind::B, stage, rank, unit), weight);
         add(work[rank], forward);
         add(work[rank], whole ? std::min(*whole, halves) : whole);
         // The slices of one micro-batch may run at once on several ranks.
@@ -93,7 +95,9 @@ static Rational boundOfWork(const Schedule &header, const BatchWeights &batch) {
   Rational bound;
   for (auto [own, head] : zip_equal(work, heads)) {
     add(own, head.value_or(Rational()));
-    bound = std::max(bound, own);
+    auto overlapped = times(own, factor);
+    fits &= overlapped.has_value();
+    bound = std::max(bound, overlapped.value_or(own));
   }
   return fits && header.graph.isChain() && !placement.bidirectional()
              ? bound
