@@ -340,7 +340,7 @@ LogicalResult Compare::evaluate() {
     if (args.has(Opt::SearchRows))
       addFound(*evaluator, given, points);
   }
-  // Of schedules that are about as fast, the one that random costs delay least.
+  // Makespans that vary are compared by a quantile.
   table.sort(args.text(Opt::Sort, options.jitter ? "p95" : ""));
   table.warnOfCosts(diags);
   ScheduleSearch searcher(search, args, progress, diags);

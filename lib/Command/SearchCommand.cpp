@@ -324,10 +324,26 @@ LogicalResult SearchRun::readOptions() {
   request.given = std::move(lowering.given);
   if (!request.model)
     request.graph = std::move(lowering.graph);
+  const CostSettings costs =
+      request.model ? request.model->costs : request.given.allCosts();
+  bool orders = hasFactors(costs, request.microbatches);
+  if (!orders && args.has(Opt::KeepOrder))
+    return args.reportUseless(Opt::KeepOrder,
+                              "on micro-batches of equal factors", diags);
+  request.keepsOrder = args.has(Opt::KeepOrder) ? "--keep-order"
+                       : args.has(Opt::Layouts) ? "--layouts"
+                       : request.model && !request.model->order.empty()
+                           ? "an input that has one"
+                       : wordsFor.empty() ? plainFor
+                                          : wordsFor;
   savesMemory &= request.model ? request.model->memory.hasLimit()
                                : request.given.allMemory().hasLimit();
   // The other half of the time is for recomputation and copies.
   if (savesMemory && timeLimit && !args.has(Opt::Effort))
+    request.effort = (request.effort + 1) / 2;
+  // Likewise for orders of micro-batches.
+  if (orders && request.keepsOrder.empty() && timeLimit &&
+      !args.has(Opt::Effort))
     request.effort = (request.effort + 1) / 2;
   if (failed(checkSlices()) || failed(checkLayouts()) || failed(checkEdges()))
     return failure();

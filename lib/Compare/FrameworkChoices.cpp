@@ -3,6 +3,7 @@
 
 #include "Compare/Comparison.h"
 
+#include "SearchRun/WeightedSearch.h"
 #include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -83,6 +84,9 @@ std::string searchCommand(const SearchRequest &request, StringRef placement,
     words.push_back("--memory-limit=" + costs.limit);
   if (!request.library)
     words.push_back("--no-library");
+  if (hasFactors(request.given.allCosts(), request.microbatches) &&
+      !request.anyLayout)
+    words.push_back("--keep-order");
   llvm::append_range(words, more);
   return commandText(words);
 }

@@ -381,6 +381,11 @@ LogicalResult Planner::search() {
       words.push_back(optionInfo(option).spelling() + "=" +
                       request.args.text(option).str());
   FailureOr<json::Object> result = inner.tryToAsk(words);
+  // Frameworks run the batch as it is given.
+  if (succeeded(result) && result->get("order")) {
+    words.push_back("--keep-order");
+    result = inner.tryToAsk(words);
+  }
   if (failed(result)) {
     if (!plan.best)
       return reportNothingFits();

@@ -52,6 +52,9 @@ struct SearchRequest {
   std::shared_ptr<const Schedule> model = nullptr;
   /// The order of `model` is kept, too: its layout is searched.
   bool isFixed = false;
+  /// What keeps the order of micro-batches that have factors, such as
+  /// `--keep-order`; empty if it is searched.
+  std::string keepsOrder;
   /// What needs a bound of words, so that costs at which overlaps gain are
   /// refused: `a certificate`. Empty if nothing does.
   llvm::StringRef certified = "";
@@ -125,6 +128,8 @@ struct FoundSchedule {
   /// The makespan in the given order of the micro-batches, if `schedule` has
   /// another one.
   std::optional<Rational> inGivenOrder;
+  /// Orders of micro-batches with factors were searched.
+  bool searchedOrders = false;
   /// That of words; of no meaning if `overlapsGain`, or for a start.
   search::Ticks boundTicks = 0;
   /// Overlaps gain, and the bound comes from a problem with shorter times.

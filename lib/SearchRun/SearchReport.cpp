@@ -4,6 +4,7 @@
 #include "SearchRun/SearchReport.h"
 
 #include "Driver/Figures.h"
+#include "SearchRun/WeightedSearch.h"
 #include "Support/TextTable.h"
 #include "Support/Words.h"
 
@@ -63,7 +64,7 @@ void SearchReport::printLibrary(raw_ostream &os) const {
   const SearchStart &best = *found.library;
   os << "  best of the library: " << best.title() << ' '
      << decimalText(best.makespan) << overText(best.makespan, found.makespan)
-     << '\n';
+     << (found.inGivenOrder ? ", as given\n" : "\n");
 }
 
 /// The best start that is better than the result, which must have another form.
@@ -386,8 +387,14 @@ void SearchReport::print(raw_ostream &os) const {
     os << "  order of the micro-batches: ";
     interleave(found.schedule.order, os, " ");
     os << " (as given: " << decimalText(*found.inGivenOrder) << ")\n";
-  } else if (found.model.takesCheapestMicrobatch && !wordsFor.empty()) {
-    os << "  the micro-batches keep their order, with " << wordsFor << '\n';
+    if (hasPlacements())
+      os << "  the placement is the best one for the given order\n";
+  } else if (found.searchedOrders) {
+    os << "  no better order of the micro-batches was found\n";
+  } else if (hasFactors(found.schedule.costs, request.microbatches) &&
+             !request.keepsOrder.empty()) {
+    os << "  the micro-batches keep their order, with " << request.keepsOrder
+       << '\n';
   }
   if (!request.isFixed)
     printBound(os);
@@ -398,7 +405,9 @@ void SearchReport::print(raw_ostream &os) const {
     os << "  overlaps: " << number << '\n';
   if (!found.start.empty())
     os << "  best start: " << found.start
-       << (found.memoryBy.empty() ? ", taken as it is\n" : "\n");
+       << (found.inGivenOrder       ? ", in this order\n"
+           : found.memoryBy.empty() ? ", taken as it is\n"
+                                    : "\n");
   printAll(os);
   printLayouts(os);
   printBlocks(os);

@@ -189,6 +189,8 @@ FailureOr<WeightedResult> searchWeighted(ScheduleSearch &searcher,
     return better;
   };
   for (const SearchStart &start : problem->starts) {
+    if (found.best && request.stop && *request.stop)
+      break;
     if (!start.words.empty())
       consider(search::makeSchedule(problem->model, start.words),
                start.title());
@@ -258,18 +260,65 @@ FailureOr<WeightedResult> searchWeighted(ScheduleSearch &searcher,
   return std::move(best);
 }
 
+bool hasFactors(const CostSettings &costs, unsigned microbatches) {
+  auto factorOf = [&](unsigned i) {
+    return costs.get(Figure::Factor, {FigureScope::Microbatch, i})
+        .value_or(Rational(1));
+  };
+  for (unsigned i = 1; i < microbatches; ++i)
+    if (factorOf(i) != factorOf(0))
+      return true;
+  return false;
+}
+
+/// Raises the bound of a result, and of all forms of its placement.
+static void raiseBound(PlacementResult &result, Rational bound) {
+  FoundSchedule &found = result.found;
+  if (bound <= result.bound().bound)
+    return;
+  found.bound = bound;
+  found.source = search::BoundSource::Rank;
+  found.model.takesCheapestMicrobatch = false;
+  result.other.reset();
+  const SearchRequest &best = result.problem.request;
+  for (PlacementTrial &trial : result.trials)
+    if (trial.chunks == best.chunks && trial.isV == best.isV && trial.bound)
+      trial.bound = std::max(*trial.bound, bound);
+}
+
+/// The starts of a request that its placement can use.
+static std::vector<std::string> usableStarts(ScheduleSearch &searcher,
+                                             SearchRequest request) {
+  request.anyMemory = true;
+  request.library = false;
+  std::vector<char> used(request.starts.size());
+  FailureOr<SearchProblem> problem = searcher.prepare(request);
+  if (failed(problem) || failed(searcher.addStarts(*problem, &used)))
+    return {};
+  std::vector<std::string> starts;
+  for (auto [start, isUsed] : zip_equal(request.starts, used))
+    if (isUsed)
+      starts.push_back(start);
+  return starts;
+}
+
 LogicalResult orderMicrobatches(ScheduleSearch &searcher,
                                 const SearchRequest &request,
                                 PlacementResult &result, ListFinder find,
                                 DiagEngine &diags) {
   FoundSchedule &found = result.found;
-  search::Model &model = found.model;
-  if (!model.takesCheapestMicrobatch || request.onlyWords || request.isFixed ||
-      (request.model && !request.model->order.empty()))
+  const Schedule header(found.model.header);
+  if (!hasFactors(header.costs, request.microbatches) || request.isFixed)
     return success();
-  BatchWeights factors;
-  factors.weights.push_back(
+  BatchWeights ones;
+  ones.weights.push_back(
       {std::vector<Rational>(request.microbatches, Rational(1)), DiagLoc()});
+  // Words have bounds of their own. Of rounded costs, this one may be above the
+  // makespan.
+  if (!request.onlyWords)
+    raiseBound(result, std::min(boundOfWork(header, ones), found.makespan));
+  if (!request.keepsOrder.empty() || found.makespan == result.bound().bound)
+    return success();
   SearchRequest own = result.problem.request;
   own.split = request.split;
   own.mixed = request.mixed;
@@ -277,17 +326,12 @@ LogicalResult orderMicrobatches(ScheduleSearch &searcher,
   {
     // The result remains where no order of other lists fits.
     DiagEngine::ScopedFilter filter(diags, [](Diagnostic &) { return false; });
-    ordered = searchWeighted(searcher, own, factors, find, diags);
+    own.starts = usableStarts(searcher, own);
+    ordered = searchWeighted(searcher, own, ones, find, diags);
   }
-  if (failed(ordered))
-    return success();
-  if (ordered->order.bound > result.bound().bound) {
-    found.bound = ordered->order.bound;
-    found.source = search::BoundSource::Rank;
-    result.other.reset();
-    model.takesCheapestMicrobatch = false;
-  }
-  if (ordered->order.makespan >= found.makespan)
+  found.searchedOrders = true;
+  found.stopped |= request.stop && *request.stop;
+  if (failed(ordered) || ordered->order.makespan >= found.makespan)
     return success();
   found.inGivenOrder = found.makespan;
   found.makespan = ordered->order.makespan;
@@ -298,6 +342,9 @@ LogicalResult orderMicrobatches(ScheduleSearch &searcher,
   found.schedule = std::move(ordered->schedule);
   found.form = formOf(found.schedule);
   found.schedule.expectations.clear();
+  for (PlacementTrial &trial : result.trials)
+    if (trial.outcome == PlacementTrial::Outcome::Best)
+      trial.makespan = found.makespan;
   return searcher.measure(request, found);
 }
 

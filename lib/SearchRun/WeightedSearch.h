@@ -36,9 +36,13 @@ llvm::FailureOr<WeightedResult>
 searchWeighted(ScheduleSearch &searcher, const SearchRequest &request,
                const BatchWeights &batch, ListFinder find, DiagEngine &diags);
 
-/// If micro-batches have factors, which `request` may put in any order:
-/// searches lists and an order with as much work again, and replaces a result
-/// that is slower. Its bound then holds for all orders.
+/// True if micro-batches have different factors.
+bool hasFactors(const CostSettings &costs, unsigned microbatches);
+
+/// If micro-batches have different factors: raises the bound of a result to one
+/// that holds for all orders and, unless `request` keeps the order, searches
+/// lists and an order for the placement of the result with as much work again,
+/// and replaces a slower one.
 llvm::LogicalResult orderMicrobatches(ScheduleSearch &searcher,
                                       const SearchRequest &request,
                                       PlacementResult &result, ListFinder find,

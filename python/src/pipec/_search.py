@@ -230,7 +230,7 @@ def search(schedule: Input | None = None, *, ranks: int, microbatches: int | Non
            start: Sequence[Input] = (), library: bool = True, effort: int | None = None,
            time: str | None = None, seed: int | None = None, within: str | None = None, prove: bool = False,
            readable: bool = False, minimize: str | None = None, frontier: bool = False, threads: int | None = None,
-           every_m: bool = False, certificate: str | os.PathLike[str] | None = None, args: Sequence[str] = ()) -> SearchResult:
+           every_m: bool = False, keep_order: bool = False, certificate: str | os.PathLike[str] | None = None, args: Sequence[str] = ()) -> SearchResult:
     """Looks for the schedule with the least makespan for these costs and this memory.
 
     With `schedule`, it keeps the placement, the stage graph, the tied stages and the
@@ -251,7 +251,8 @@ def search(schedule: Input | None = None, *, ranks: int, microbatches: int | Non
                *options(placement=placement, backward=backward, layers=layers_text(layers), layout=layout, time=time,
                         within=within, minimize=minimize, memory_by=memory_by,
                         certificate=None if certificate is None else path_text(certificate, "certificate")),
-               *switches(layouts=layouts, no_library=not library, prove=prove, readable=readable, frontier=frontier, every_m=every_m),
+               *switches(layouts=layouts, no_library=not library, prove=prove, readable=readable, frontier=frontier, every_m=every_m,
+                         keep_order=keep_order),
                *words(args)]
     with Inputs() as inputs:
         found = inputs.path("found.pipe" if every_m else "found.steps")
