@@ -145,6 +145,8 @@ FailureOr<CostSettings> readCostOption(StringRef text, DiagEngine &diags) {
   for (StringRef entry : entries) {
     auto [key, number] = entry.split('=');
     std::optional<Rational> value = parseCostNumber(number.trim());
+    if (double other = 0; !value && !number.trim().getAsDouble(other))
+      return bad(entry, "is out of range");
     if (!value)
       return bad(entry, "is not STEP=NUMBER");
     if (value->isNegative())
