@@ -464,10 +464,14 @@ private:
         size = measure(params, refused, costs);
         if (!size && !refused)
           return {};
-      } else if (const auto &second = all[i - linear]) {
-        size = nextOf(*all[i - 2 * linear], *second);
+      } else if (const auto &first = all[i - 2 * linear],
+                 &second = all[i - linear];
+                 first && second) {
+        size = nextOf(*first, *second);
         if (!size)
           return {};
+      } else if (first || second) {
+        return {};
       }
     }
     for (std::optional<SizeFigures> &size : all)
