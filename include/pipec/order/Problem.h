@@ -89,8 +89,8 @@ struct Amount {
 };
 
 struct Options {
-  /// The number of thousands of steps of eight replays each; of lists with
-  /// more than 1536 jobs, fewer.
+  /// The number of thousands of steps of eight replays each, or four thousands
+  /// under a limit; fewer for more than 1536 jobs, under a limit 640.
   uint64_t effort = 1;
   uint64_t seed = 1;
   /// One row with the sizes of the micro-batches; all 1 without rows.
