@@ -126,6 +126,14 @@ same(output("search", "ranks=4", "microbatches=8", "--cost=F=1,B=2", "--memory-l
 assert best.memory_by == "recompute" and best.makespan == best.schedule.report().makespan < best.plain.makespan
 best = pipec.search(ranks=4, microbatches=8, cost="F=1,B=2", memory_limit=2, memory_by="plain", effort=1)
 assert best.memory_by is None and best.bound_plain and best.plain is None
+weighed = {"F": 10, "I": 11, "W": 9, "weights": [1, 1, 4, 1, 2, 1, 1, 3]}
+with open("weighed.json", "w") as file:
+    json.dump(weighed, file)
+best = pipec.search(ranks=3, microbatches=8, profile=weighed, effort=1)
+same(output("search", "ranks=3", "microbatches=8", "--cost-profile=weighed.json", "--effort=1"), best)
+assert sorted(best.order) == list(range(8)) and best.makespan == best.schedule.report().makespan < best.given
+kept = pipec.search(ranks=3, microbatches=8, profile=weighed, effort=1, keep_order=True)
+assert kept.makespan == best.given == kept.schedule.report().makespan and not kept.order and kept.given is None
 start = pipec.compile("interleaved", ranks=2, microbatches=4, chunks=2, target="pytorch")
 best = pipec.search(start, ranks=2, microbatches=4, cost="F=1,B=2", backward="whole", effort=1)
 due = output("search", "interleaved", "ranks=2", "microbatches=4", "chunks=2", "--cost=F=1,B=2", "--backward=whole", "--effort=1")
