@@ -49,8 +49,6 @@ private:
   }
   FailureOr<PlacementResult> find(ScheduleSearch &searcher);
   FailureOr<PlacementResult> findAll();
-  FailureOr<Schedule> findLists(ScheduleSearch &searcher,
-                                const SearchRequest &own);
   LogicalResult runWeighted();
   LogicalResult certify(const FoundSchedule &found, SearchReport &report);
   void certifyOthers(const PlacementResult &result, SearchReport &report);
@@ -338,13 +336,10 @@ LogicalResult SearchRun::readOptions() {
                                           : wordsFor;
   savesMemory &= request.model ? request.model->memory.hasLimit()
                                : request.given.allMemory().hasLimit();
-  // The other half of the time is for recomputation and copies.
-  if (savesMemory && timeLimit && !args.has(Opt::Effort))
-    request.effort = (request.effort + 1) / 2;
-  // Likewise for orders of micro-batches.
-  if (orders && request.keepsOrder.empty() && timeLimit &&
-      !args.has(Opt::Effort))
-    request.effort = (request.effort + 1) / 2;
+  // Half of the time is for recomputation and copies, and for orders.
+  for (bool more : {savesMemory, orders && request.keepsOrder.empty()})
+    if (more && timeLimit && !args.has(Opt::Effort))
+      request.effort = (request.effort + 1) / 2;
   if (failed(checkSlices()) || failed(checkLayouts()) || failed(checkEdges()))
     return failure();
   if (request.anyPlacement && !args.has(Opt::Layouts) &&
@@ -428,11 +423,8 @@ FailureOr<PlacementResult> SearchRun::findAll() {
   request.stop = &watch.flag();
   ScheduleSearch searcher(search, args, progress, diags);
   FailureOr<PlacementResult> result = find(searcher);
-  auto findMore = [&](const SearchRequest &own) {
-    return findLists(searcher, own);
-  };
   if (failed(result) ||
-      failed(orderMicrobatches(searcher, request, *result, findMore, diags)))
+      failed(orderMicrobatches(searcher, request, *result, diags)))
     return failure();
   if (slack) {
     progress.phase("minimizing memory");
@@ -451,15 +443,6 @@ FailureOr<PlacementResult> SearchRun::findAll() {
           result->problem, SearchLimits{request.work()}, result->found)))
     return failure();
   return result;
-}
-
-/// The lists of one placement.
-FailureOr<Schedule> SearchRun::findLists(ScheduleSearch &searcher,
-                                         const SearchRequest &own) {
-  FailureOr<PlacementResult> lists = searchPlacements(searcher, own, diags);
-  if (failed(lists))
-    return failure();
-  return std::move(lists->found.schedule);
 }
 
 /// The search of lists and an order of one batch.
@@ -483,10 +466,8 @@ LogicalResult SearchRun::runWeighted() {
   StopWatch watch(timeLimit);
   request.stop = &watch.flag();
   ScheduleSearch searcher(search, args, progress, diags);
-  FailureOr<WeightedResult> result = searchWeighted(
-      searcher, request, batch,
-      [&](const SearchRequest &own) { return findLists(searcher, own); },
-      diags);
+  FailureOr<WeightedResult> result =
+      searchWeighted(searcher, request, batch, diags);
   if (failed(result))
     return failure();
   warnOfRounding(result->order.rounding, batch.loc, diags);

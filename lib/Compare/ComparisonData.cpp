@@ -141,8 +141,8 @@ void Comparison::print(json::OStream &json) const {
   json.attribute("costs", costs());
   assumed.write(json);
   writeRounding(rounding, json);
-  json.attribute("model",
-                 textOrNull(options.model ? options.model->name() : ""));
+  json.attribute(
+      "model", textOrNull(options.model ? options.model->name() : ""));
   writeObjects(json, "schedules", candidates, [&](const Candidate &candidate) {
     printCandidate(json, candidate);
   });

@@ -297,9 +297,9 @@ FailureOr<PlacementResult> MemoryFit::result() {
   made.problem.request.parts = 1;
   made.problem.model.header.memory = limited;
   found.model.header.memory = limited;
-  if (failed(search.setSaved(made.problem, std::move(best->saved.schedule),
-                             best->saved.memoryBy, std::move(best->start),
-                             found)))
+  if (failed(search.setSchedule(made.problem, std::move(best->saved.schedule),
+                                best->saved.memoryBy, std::move(best->start),
+                                found)))
     return failure();
   for (PlacementTrial &trial : made.trials)
     if (trial.outcome == PlacementTrial::Outcome::Best)

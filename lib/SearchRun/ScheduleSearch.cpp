@@ -395,10 +395,10 @@ LogicalResult ScheduleSearch::setStart(const SearchProblem &problem,
   return measure(problem.request, found);
 }
 
-LogicalResult ScheduleSearch::setSaved(const SearchProblem &problem,
-                                       Schedule schedule, StringRef memoryBy,
-                                       std::string start,
-                                       FoundSchedule &found) {
+LogicalResult ScheduleSearch::setSchedule(const SearchProblem &problem,
+                                          Schedule schedule, StringRef memoryBy,
+                                          std::string start,
+                                          FoundSchedule &found) {
   std::optional<Rational> makespan = makespanOf(schedule, diags);
   if (!makespan)
     return failure();

@@ -229,12 +229,12 @@ public:
                                    const SearchLimits &limits,
                                    FoundSchedule &found);
 
-  /// Replaces the result by a schedule that `memoryBy` keeps within `memory`,
-  /// which comes from a start of the title `start` unless that is empty. The
-  /// bound remains, which must hold for it.
-  llvm::LogicalResult setSaved(const SearchProblem &problem, Schedule schedule,
-                               llvm::StringRef memoryBy, std::string start,
-                               FoundSchedule &found);
+  /// Replaces the result by a schedule that `memoryBy` keeps within `memory`
+  /// unless that is empty, and which comes from a start of the title `start`
+  /// unless that is empty. The bound remains, which must hold for it.
+  llvm::LogicalResult setSchedule(const SearchProblem &problem,
+                                  Schedule schedule, llvm::StringRef memoryBy,
+                                  std::string start, FoundSchedule &found);
   /// Verifies and measures the schedule of the result, whose makespan is set,
   /// and adds clauses.
   llvm::LogicalResult measure(const SearchRequest &request,

@@ -163,7 +163,7 @@ static std::vector<Rational> limitsFor(const Schedule &header,
 FailureOr<WeightedResult> searchWeighted(ScheduleSearch &searcher,
                                          const SearchRequest &request,
                                          const BatchWeights &batch,
-                                         ListFinder find, DiagEngine &diags) {
+                                         DiagEngine &diags) {
   if (failed(batch.check(request.ranks * request.chunks, request.microbatches,
                          diags)))
     return failure();
@@ -203,8 +203,8 @@ FailureOr<WeightedResult> searchWeighted(ScheduleSearch &searcher,
   auto tryLists = [&](const SearchRequest &own, bool isLast) {
     DiagEngine::ScopedFilter filter(
         diags, [&](Diagnostic &) { return isLast && !found.best && !unfit; });
-    FailureOr<Schedule> lists = find(own);
-    return succeeded(lists) && consider(*lists, "found");
+    FailureOr<PlacementResult> lists = searchPlacements(searcher, own, diags);
+    return succeeded(lists) && consider(lists->found.schedule, "found");
   };
   auto limits = [&](int quarters) {
     return batch.sizes
@@ -304,8 +304,7 @@ static std::vector<std::string> usableStarts(ScheduleSearch &searcher,
 
 LogicalResult orderMicrobatches(ScheduleSearch &searcher,
                                 const SearchRequest &request,
-                                PlacementResult &result, ListFinder find,
-                                DiagEngine &diags) {
+                                PlacementResult &result, DiagEngine &diags) {
   FoundSchedule &found = result.found;
   const Schedule header(found.model.header);
   if (!hasFactors(header.costs, request.microbatches) || request.isFixed)
@@ -327,25 +326,20 @@ LogicalResult orderMicrobatches(ScheduleSearch &searcher,
     // The result remains where no order of other lists fits.
     DiagEngine::ScopedFilter filter(diags, [](Diagnostic &) { return false; });
     own.starts = usableStarts(searcher, own);
-    ordered = searchWeighted(searcher, own, ones, find, diags);
+    ordered = searchWeighted(searcher, own, ones, diags);
   }
   found.searchedOrders = true;
   found.stopped |= request.stop && *request.stop;
   if (failed(ordered) || ordered->order.makespan >= found.makespan)
     return success();
   found.inGivenOrder = found.makespan;
-  found.makespan = ordered->order.makespan;
-  found.start = ordered->title == "found" ? "" : ordered->title;
-  found.isOfLists = true;
-  found.memoryBy = "";
   result.plain.reset();
-  found.schedule = std::move(ordered->schedule);
-  found.form = formOf(found.schedule);
-  found.schedule.expectations.clear();
   for (PlacementTrial &trial : result.trials)
     if (trial.outcome == PlacementTrial::Outcome::Best)
-      trial.makespan = found.makespan;
-  return searcher.measure(request, found);
+      trial.makespan = ordered->order.makespan;
+  return searcher.setSchedule(
+      result.problem, std::move(ordered->schedule), /*memoryBy=*/"",
+      ordered->title == "found" ? "" : ordered->title, found);
 }
 
 } // namespace pipec

@@ -6,8 +6,6 @@
 #include "Order/BatchOrder.h"
 #include "SearchRun/PlacementSearch.h"
 
-#include "llvm/ADT/STLFunctionalExtras.h"
-
 namespace pipec {
 
 /// The best lists that were found for a batch, with its order.
@@ -21,10 +19,6 @@ struct WeightedResult {
   BatchOrder order;
 };
 
-/// Searches one schedule, with all starts of a request or without any.
-using ListFinder =
-    llvm::function_ref<llvm::FailureOr<Schedule>(const SearchRequest &)>;
-
 /// Searches lists and an order of a batch. Finds the best order for every
 /// start of the request with the given form of backwards, whether it fits for
 /// equal micro-batches or not; then searches lists for the micro-batches in the
@@ -32,9 +26,10 @@ using ListFinder =
 /// each. Where nothing fits the limits, searches lists for larger equal
 /// micro-batches, with as much effort again. Reports what `findOrder` does if
 /// no result fits.
-llvm::FailureOr<WeightedResult>
-searchWeighted(ScheduleSearch &searcher, const SearchRequest &request,
-               const BatchWeights &batch, ListFinder find, DiagEngine &diags);
+llvm::FailureOr<WeightedResult> searchWeighted(ScheduleSearch &searcher,
+                                               const SearchRequest &request,
+                                               const BatchWeights &batch,
+                                               DiagEngine &diags);
 
 /// True if micro-batches have different factors.
 bool hasFactors(const CostSettings &costs, unsigned microbatches);
@@ -45,7 +40,7 @@ bool hasFactors(const CostSettings &costs, unsigned microbatches);
 /// and replaces a slower one.
 llvm::LogicalResult orderMicrobatches(ScheduleSearch &searcher,
                                       const SearchRequest &request,
-                                      PlacementResult &result, ListFinder find,
+                                      PlacementResult &result,
                                       DiagEngine &diags);
 
 } // namespace pipec

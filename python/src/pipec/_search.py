@@ -230,7 +230,8 @@ def search(schedule: Input | None = None, *, ranks: int, microbatches: int | Non
            start: Sequence[Input] = (), library: bool = True, effort: int | None = None,
            time: str | None = None, seed: int | None = None, within: str | None = None, prove: bool = False,
            readable: bool = False, minimize: str | None = None, frontier: bool = False, threads: int | None = None,
-           every_m: bool = False, keep_order: bool = False, certificate: str | os.PathLike[str] | None = None, args: Sequence[str] = ()) -> SearchResult:
+           every_m: bool = False, keep_order: bool = False, certificate: str | os.PathLike[str] | None = None,
+           args: Sequence[str] = ()) -> SearchResult:
     """Looks for the schedule with the least makespan for these costs and this memory.
 
     With `schedule`, it keeps the placement, the stage graph, the tied stages and the

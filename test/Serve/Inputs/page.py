@@ -175,6 +175,15 @@ def sharing(page, served):
         check(clicks <= 8, f"{what}: {clicks} clicks")
         print(f"{what}: {clicks} clicks")
 
+    def search():
+        click("#tab-search")
+        page.fill("effort", "1")
+        click("#search")
+        page.wait(lambda: page.driver.find_elements(By.ID, "found") and not page.driver.find_elements(By.CSS_SELECTOR, "#searched.old"),
+                  "no schedule found")
+        idle(page)
+        page.change(lambda: click("#show-found"))
+
     # From an example, with a schedule of the library.
     click("#examples")
     value = page.js("return [...document.querySelectorAll('#examples option')].find(({textContent}) => textContent === 'gpipe').value")
@@ -199,12 +208,7 @@ def sharing(page, served):
     page.drawn()
     check("theirs" in page.program() and len(page.figures()["makespan"]) == 1, "not the program of the link")
     page.change(lambda: click("[aria-label='More p2p']"))
-    click("#tab-search")
-    page.fill("effort", "1")
-    click("#search")
-    page.wait(lambda: page.driver.find_elements(By.ID, "found"), "no schedule found")
-    idle(page)
-    page.change(lambda: click("#show-found"))
+    search()
     finish("theirs", "a link")
 
     # From a program that is pasted in place of the one that is shown.
@@ -212,11 +216,7 @@ def sharing(page, served):
     clicks = 1
     page.change(lambda: page.set_program(PROGRAM.replace("mine", "pasted")))
     page.change(lambda: click("[aria-label='More F']"))
-    click("#tab-search")
-    click("#search")
-    page.wait(lambda: page.driver.find_elements(By.ID, "found") and not page.driver.find_elements(By.CSS_SELECTOR, "#searched.old"), "no schedule found")
-    idle(page)
-    page.change(lambda: click("#show-found"))
+    search()
     finish("pasted", "a program")
 
 
