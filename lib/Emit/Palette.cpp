@@ -70,9 +70,10 @@ Color fillColor(Scheme scheme, StepKind kind, unsigned shade, unsigned shades) {
   assert(found != std::end(computes) && "a kind that is not drawn as a box");
   if (shades == 1)
     return rgb(found->alone);
-  // Three shades share the whole range; two are two thirds of it apart.
+  // Of six parts, two shades are four apart, three are three, and four are two.
+  static_assert(maxShades == 4);
   constexpr unsigned whole = 6;
-  unsigned part = shade * (6 - shades);
+  unsigned part = shade * (whole - shades);
   Color first = rgb(found->first), last = rgb(found->last);
   auto mix = [&](uint8_t a, uint8_t b) {
     return uint8_t((a * (whole - part) + b * part + whole / 2) / whole);
